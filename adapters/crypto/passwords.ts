@@ -10,7 +10,7 @@ const COST = { memoryCost: 65_536, timeCost: 2 };
  * Hash, with `COST`, of a random string that was not kept. Verified for unknown users, so that timing does not reveal
  * them.
  */
-const NOBODYS =
+const DUMMY_HASH =
   "$argon2id$v=19$m=65536,t=2,p=1$3ngRinrk0vxHGsaPN1k1OU+MIlWpeHMofi5Qf4ihtGk$DEIVlafjai1359ad1c2885zpZ9v+mxvdhb1bDURm4pE";
 
 /**
@@ -33,7 +33,7 @@ export class ArgonPasswords implements Passwords {
 
   async verify(password: Secret, hash: string | undefined): Promise<boolean> {
     return this.#inTurn(async () => {
-      const matches = await Bun.password.verify(password.reveal(), hash ?? NOBODYS).catch(() => false);
+      const matches = await Bun.password.verify(password.reveal(), hash ?? DUMMY_HASH).catch(() => false);
       return matches && hash !== undefined;
     });
   }

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { checkObjectKey, nameOfPart, partName, splitKey } from "../../domain/backups/object_key.ts";
-import { pour } from "../../domain/backups/pour.ts";
+import { drainStream } from "../../domain/backups/pour.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
 import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../domain/backups/tree_listing.ts";
 import type { ObjectListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
@@ -146,7 +146,7 @@ async function fill(
   const write = async (chunk: Uint8Array) => {
     for (let at = 0; at < chunk.length;) at += (await writing(() => file.write(chunk, at))).bytesWritten;
   };
-  const bytes = await pour(content, write, signal);
+  const bytes = await drainStream(content, write, signal);
   await writing(() => file.sync());
   return bytes;
 }

@@ -65,7 +65,7 @@ export class PostgresDeployments implements Deployments {
           insert into deployment_compositions (deployment_id, sealed_composition)
           select id, ${composed}::text from created where ${composed}::text is not null
         )
-        select ${deploymentColumns(sql)}, ${told(sql, chunks.count, true)} from created`,
+        select ${deploymentColumns(sql)}, ${notifications(sql, chunks.count, true)} from created`,
       { deployments_one_at_a_time: projectBusy },
     );
     if (row) return toDeployment(row);
@@ -201,7 +201,7 @@ export class PostgresDeployments implements Deployments {
           delete from deployment_environments using changed
           where deployment_id = changed.id and ${environment?.size === 0}::boolean
         )
-        select ${deploymentColumns(sql)}, ${told(sql, chunks.count, concernsWorkers(row, deployment))} from changed`,
+        select ${deploymentColumns(sql)}, ${notifications(sql, chunks.count, concernsWorkers(row, deployment))} from changed`,
       { deployments_one_at_a_time: projectBusy },
     );
     return changed;
@@ -215,7 +215,7 @@ export class PostgresDeployments implements Deployments {
 }
 
 /** Notifies followers of new events and workers of changes relevant to them, once the statement is committed. */
-function told(sql: Sql, events: number, work: boolean) {
+function notifications(sql: Sql, events: number, work: boolean) {
   return sql`
     case when ${events}::bigint > 0 then pg_notify(${EVENTS_CHANNEL}, id || ' ' || last_seq)::text end as told_followers,
     case when ${work}::boolean then pg_notify(${WORK_CHANNEL}, '')::text end as told_workers`;

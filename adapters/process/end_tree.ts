@@ -35,10 +35,10 @@ const SIGTERM_BIT = 1n << 14n;
  */
 export async function endTree(tree: Tree, { graceMs }: { readonly graceMs: number }): Promise<void> {
   const graceEnds = Date.now() + graceMs;
-  const told: SignalledProcesses = { toEnd: new Set(), toWait: new Set() };
+  const signalled: SignalledProcesses = { toEnd: new Set(), toWait: new Set() };
   let isAsking = true;
   for (let step = 0; Date.now() < graceEnds && tree.isUp(); step++) {
-    if (isAsking && step % STEPS_A_LOOK === 0) isAsking = !askToEnd(tree, told);
+    if (isAsking && step % STEPS_A_LOOK === 0) isAsking = !askToEnd(tree, signalled);
     await delay(STEP_MS);
   }
   await killTree(tree);

@@ -1,6 +1,6 @@
 import type * as Sdk from "@aws-sdk/client-s3";
 import { checkObjectKey, isObjectKey } from "../../domain/backups/object_key.ts";
-import { pour } from "../../domain/backups/pour.ts";
+import { drainStream } from "../../domain/backups/pour.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
 import type { ObjectListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
 import type { BucketTarget, OpenStorage } from "../../ports/backups/object_storages.ts";
@@ -46,7 +46,7 @@ export class S3ObjectStorage implements OpenStorage {
     const upload = new MultipartUpload({ sdk, client: patientClient, ...this.#at(key), signal: ended });
     const sending = (work: () => Promise<void>) => this.#failing(ACTIONS.put, signal, work);
     try {
-      const bytes = await pour(content, (chunk) => sending(() => upload.write(chunk)), signal);
+      const bytes = await drainStream(content, (chunk) => sending(() => upload.write(chunk)), signal);
       await sending(() => upload.finish());
       return bytes;
     } catch (error) {

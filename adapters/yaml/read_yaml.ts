@@ -16,7 +16,7 @@ import type { YamlEntry, YamlNode, YamlProblem, YamlReading, YamlValue } from ".
 
 const MAX_VALUES = 20_000;
 const MAX_DEPTH = 100;
-const MAX_SIGNS = 50_000;
+const MAX_TOKENS = 50_000;
 const CORE_TAG = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
 const KEY_LENGTH = 60;
 
@@ -25,7 +25,7 @@ export function readYaml(text: string): YamlReading {
   const lines = new LineCounter();
   try {
     const plain = text.replace(/^\uFEFF/, "");
-    checkSigns(plain);
+    checkTokens(plain);
     const document = parseDocument(plain, {
       lineCounter: lines,
       // Both are done below, because the library takes quadratic time in the number of keys.
@@ -53,7 +53,7 @@ export function readYaml(text: string): YamlReading {
  * Rejects texts that would cost the library much time and memory: it creates an object per token and an error per wrong
  * one.
  */
-function checkSigns(text: string): void {
+function checkTokens(text: string): void {
   let signs = 0;
   let depth = 0;
   for (const sign of new Lexer().lex(text)) {
@@ -61,12 +61,12 @@ function checkSigns(text: string): void {
     if (sign === "[" || sign === "{") depth += 1;
     else if (sign === "]" || sign === "}") depth -= 1;
     if (depth > MAX_DEPTH) throw new Refusal({ line: 1, message: TOO_DEEP });
-    if (signs > MAX_SIGNS) throw new Refusal({ line: 1, message: TOO_LONG });
+    if (signs > MAX_TOKENS) throw new Refusal({ line: 1, message: TOO_LONG });
   }
 }
 
 const TOO_DEEP = `Cannot read this: more than ${MAX_DEPTH} lists and maps lie inside each other. Write it flatter`;
-const TOO_LONG = `Cannot read this: it has more than ${MAX_SIGNS} words and signs. Split it up`;
+const TOO_LONG = `Cannot read this: it has more than ${MAX_TOKENS} words and signs. Split it up`;
 const TOO_MANY = `Cannot read this: it stands for more than ${MAX_VALUES} values. Repeat less of it by aliases`;
 
 /** Replaces the library's error messages, which quote the text and so possibly a secret. */

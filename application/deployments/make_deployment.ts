@@ -64,11 +64,11 @@ export function makeDeployment({ clock, deployments }: MakeDeploymentPorts) {
     const deployment = { ...deploymentOf(project, fields, at), secretKeys };
     const events: NewEvent[] = [{ type: "status", status: "queued", decision: null }];
     if (deployment.held) events.push(waitingLine(deployment, at));
-    return deployments.create(deployment, { environment: values, events, ...compositionOf(fields) });
+    return deployments.create(deployment, { environment: values, events, ...serviceSetOf(fields) });
   };
 }
 
-function compositionOf({ serviceSet, given }: NewDeployment): { readonly serviceSet?: ServiceSet } {
+function serviceSetOf({ serviceSet, given }: NewDeployment): { readonly serviceSet?: ServiceSet } {
   if (serviceSet) return { serviceSet };
   return given ? { serviceSet: { given, wanted: [], instead: null } } : {};
 }

@@ -68,14 +68,14 @@ async function* followed(feeds: Feeds, follower: Follower): AsyncGenerator<reado
       }
       feed ??= feeds.join(key, look, at);
       if (lines.length === 0) feed.rewind(at);
-      let told: FeedUpdate;
-      for (told = await feed.next(at, signal); isLines(told); told = await feed.next(at, signal)) {
+      let update: FeedUpdate;
+      for (update = await feed.next(at, signal); isLines(update); update = await feed.next(at, signal)) {
         if (signal.aborted) return;
-        yield told;
-        at = told.at(-1)!.seq;
+        yield update;
+        at = update.at(-1)!.seq;
       }
-      if (told === "behind") continue;
-      if (told.end !== "gone") yield [{ ...told.end, seq: at }];
+      if (update === "behind") continue;
+      if (update.end !== "gone") yield [{ ...update.end, seq: at }];
       return;
     }
   } finally {
@@ -90,8 +90,8 @@ async function pageOf(own: OutputPoll, since: number) {
   return { lines: held, hasMore: isFull || held.length < lines.length };
 }
 
-function isLines(told: FeedUpdate): told is readonly LogEvent[] {
-  return Array.isArray(told);
+function isLines(update: FeedUpdate): update is readonly LogEvent[] {
+  return Array.isArray(update);
 }
 
 /** The open feeds, by the log they follow. */

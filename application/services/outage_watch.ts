@@ -154,7 +154,7 @@ function storeOutage({ clock, deployments }: OutageWatchPorts) {
       if (!service || service.outage === outage || isBusy) return undefined;
       const changed = withOutage(service, outage);
       const services = deployment.services.map((each) => (each === service ? changed : each));
-      const events = isWorthTelling(instanceId, service.outage, outage) ? told(deployment, changed) : [];
+      const events = isWorthTelling(instanceId, service.outage, outage) ? outageEvents(deployment, changed) : [];
       return { deployment: { ...deployment, services }, events };
     });
   };
@@ -177,7 +177,7 @@ function withOutage(service: DeployedService, outage: string | undefined): Deplo
 }
 
 /** The event stream of a settled deployment ends with an `end` event, so every addition repeats it. */
-function told({ status, decision, error }: Deployment, service: DeployedService): readonly NewEvent[] {
+function outageEvents({ status, decision, error }: Deployment, service: DeployedService): readonly NewEvent[] {
   return [
     { type: "service", ...shownService(service) },
     { type: "end", status, decision, error },

@@ -1,6 +1,6 @@
 import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
-import { starterOf } from "../../domain/deployments/instance_id.ts";
+import { deploymentOfInstance } from "../../domain/deployments/instance_id.ts";
 import { secretMask } from "../../domain/deployments/secret_mask.ts";
 import { secretValues } from "../../domain/deployments/secret_values.ts";
 import type { Secret } from "../../domain/secret.ts";
@@ -52,7 +52,10 @@ export class RuntimeOutput {
 
   /** The environment of an instance never changes, so the mask is cached until the set of instances changes. */
   async #maskFor(deployment: Deployment, services: readonly DeployedService[]): Promise<Mask> {
-    const owners = [deployment.id, ...services.flatMap(({ instanceId }) => (instanceId ? starterOf(instanceId) : []))];
+    const owners = [
+      deployment.id,
+      ...services.flatMap(({ instanceId }) => (instanceId ? deploymentOfInstance(instanceId) : [])),
+    ];
     const of = [...new Set(owners)].join(" ");
     const known = await this.#mask?.catch(() => undefined);
     if (known?.of === of) return known;

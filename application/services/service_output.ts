@@ -1,5 +1,5 @@
 import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
-import { starterOf } from "../../domain/deployments/instance_id.ts";
+import { deploymentOfInstance } from "../../domain/deployments/instance_id.ts";
 import type { LogOwner } from "../../ports/services/runtime_logs.ts";
 import { interleavedOutput, type ServiceLine } from "./interleaved_output.ts";
 import { inSuccession, ServiceLog, type ServiceLogPorts } from "./service_log.ts";
@@ -70,8 +70,8 @@ async function logsOf(
 
 /** The current instance of a service, or the one being stopped, and the deployment that started it. */
 function instanceOf(deploymentId: string, { instanceId, lastInstanceId }: DeployedService) {
-  if (instanceId !== null) return { instanceId, starter: starterOf(instanceId) };
+  if (instanceId !== null) return { instanceId, starter: deploymentOfInstance(instanceId) };
   // A carried-over instance of a former deployment that is gone no longer belongs to this deployment's log.
-  const isOwn = lastInstanceId !== undefined && starterOf(lastInstanceId) === deploymentId;
+  const isOwn = lastInstanceId !== undefined && deploymentOfInstance(lastInstanceId) === deploymentId;
   return { instanceId: isOwn ? lastInstanceId : null, starter: deploymentId };
 }

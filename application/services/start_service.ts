@@ -57,9 +57,10 @@ async function environmentOf(ports: StartServicePorts, placement: Placement): Pr
   const own = record.image === null ? Array.from(given).filter(([name]) => name !== "PORT") : given;
   // A program in a container gets `PORT`, except a service with its own Dockerfile or image, such as from a compose
   // file: its definition says everything.
-  const told = record.image !== null && (from.kind === "app" || !hasServices(deployment)) ? { PORT: listens[0] } : {};
+  const portVariables =
+    record.image !== null && (from.kind === "app" || !hasServices(deployment)) ? { PORT: listens[0] } : {};
   const known = record.image === null ? peers.flatMap(addressOf) : [];
-  const extra = [...Object.entries(told), ...known].flatMap(([name, value]) =>
+  const extra = [...Object.entries(portVariables), ...known].flatMap(([name, value]) =>
     value === undefined ? [] : [[name, new Secret(`${value}`)] as const],
   );
   return new Map([...extra.filter(([name]) => name !== "PORT"), ...own, ...extra.filter(([name]) => name === "PORT")]);

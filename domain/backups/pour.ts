@@ -2,7 +2,7 @@
  * Passes a stream to `take` chunk by chunk, with backpressure, and resolves to its size in bytes. Rejects with the
  * stream's own error, the signal's reason or the error of `take`, and then cancels the stream.
  */
-export async function pour(
+export async function drainStream(
   content: ReadableStream<Uint8Array>,
   take: (chunk: Uint8Array) => Promise<void> | void,
   signal?: AbortSignal | undefined,

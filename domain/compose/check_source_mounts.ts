@@ -15,11 +15,11 @@ export function checkSourceMounts(notes: Notes, services: readonly ReadService[]
     ),
   );
   const writable = new Map(mounts.filter(({ mount }) => !mount.readOnly).map((one) => [one.mount.path, one]));
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const inner of mounts) {
     const outer = foldersAbove(inner.mount.path).flatMap((path) => writable.get(path) ?? [])[0];
-    if (outer === undefined || told.has(outer.mount.path)) continue;
-    told.add(outer.mount.path);
+    if (outer === undefined || reported.has(outer.mount.path)) continue;
+    reported.add(outer.mount.path);
     const where = inner.name === outer.name ? "another one of it" : `one of ${inner.name}`;
     const next = "Make the outer one read-only, or keep the inner one elsewhere";
     notes.problem(

@@ -115,8 +115,8 @@ function servicesOf(reading: ComposeReading, project: ComposeMap): readonly Serv
   if (all.length === 0 || all.length > MAX_SERVICES) {
     const reason =
       all.length === 0 ? "it names no services. Add one" : `it has more than ${MAX_SERVICES} services. Split it up`;
-    const told = all.length === 0 && notes.problems.length > 0;
-    if (!told) notes.problem(sections.get("services")?.at ?? project.at, `Cannot deploy this file: ${reason}`);
+    const isReported = all.length === 0 && notes.problems.length > 0;
+    if (!isReported) notes.problem(sections.get("services")?.at ?? project.at, `Cannot deploy this file: ${reason}`);
     return [];
   }
   const profiles = profilesOf(project);

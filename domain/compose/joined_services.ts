@@ -93,8 +93,8 @@ function endsByItself(notes: Notes, { node, restart, spec }: ReadService, awaite
 
 /** Formats a cycle for a message, without the middle of a long one. */
 function named(circle: readonly string[]): string {
-  const told = circle.length > 10 ? [...circle.slice(0, 8), "…", circle.at(-1)!] : circle;
-  return told.join(" waits for ");
+  const shown = circle.length > 10 ? [...circle.slice(0, 8), "…", circle.at(-1)!] : circle;
+  return shown.join(" waits for ");
 }
 
 function aliasesOf({ spec }: ReadService, services: readonly ReadService[]): readonly string[] {

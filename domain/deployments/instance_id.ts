@@ -28,7 +28,7 @@ function numberOf(text: string): number {
 }
 
 /** Returns the deployment that an instance was first started for. */
-export function starterOf(instanceId: string): string {
+export function deploymentOfInstance(instanceId: string): string {
   return instanceId.slice(0, instanceId.indexOf("-"));
 }
 

@@ -1,5 +1,5 @@
 import type { Deployment } from "./deployment.ts";
-import { starterOf } from "./instance_id.ts";
+import { deploymentOfInstance } from "./instance_id.ts";
 import { isRunning } from "./transitions.ts";
 
 /** The number of newest deployments of a project whose runtime logs are kept. */
@@ -15,7 +15,7 @@ export function keptRuntimeLogs(newestFirst: readonly Deployment[]): ReadonlySet
     return index < LOGGED_DEPLOYMENTS || pinned || artifactAvailable || decision === "pending" || isRunning(deployment);
   });
   const starters = stay.flatMap(({ services }) =>
-    services.flatMap(({ instanceId }) => (instanceId === null ? [] : starterOf(instanceId))),
+    services.flatMap(({ instanceId }) => (instanceId === null ? [] : deploymentOfInstance(instanceId))),
   );
   return new Set([...stay.map(({ id }) => id), ...starters]);
 }

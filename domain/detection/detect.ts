@@ -1,7 +1,7 @@
 import { type Detection, isRunnable, NOTHING_DETECTED } from "./detection.ts";
 import { type Finding, warned } from "./ecosystem.ts";
 import { ECOSYSTEMS, REFINEMENTS } from "./ecosystems.ts";
-import { GROUPS, isPassedOver } from "./manifests.ts";
+import { GROUPS, isIgnoredFolder } from "./manifests.ts";
 import { placed } from "./obstacle.ts";
 import { ProjectFolder } from "./project_folder.ts";
 import type { ProjectTree } from "./project_tree.ts";
@@ -111,7 +111,7 @@ function membersIn(whole: ProjectFolder, path: string): string[] {
 
 function isUsable(path: string): boolean {
   const names = path.split("/");
-  return names.every((name) => PLAIN_NAME.test(name)) && !isPassedOver(names);
+  return names.every((name) => PLAIN_NAME.test(name)) && !isIgnoredFolder(names);
 }
 
 /** Combines several projects into one detection, with the values that all of them share. */

@@ -20,10 +20,10 @@ export function isManifest(path: string): boolean {
   // Checks the name first, which rules out most files.
   if (!NAMES.has(name) && !EXPRESSIONS.some((expression) => expression.test(name))) return false;
   const folders = path.replace(RESOURCES, "").split("/").slice(0, -1);
-  return folders.length < MAX_PARTS && !isPassedOver(folders.filter((folder) => !READ_THOUGH_HIDDEN.has(folder)));
+  return folders.length < MAX_PARTS && !isIgnoredFolder(folders.filter((folder) => !READ_THOUGH_HIDDEN.has(folder)));
 }
 
 /** Returns whether a folder, by the names on its path, contains no project that is meant to be deployed. */
-export function isPassedOver(way: readonly string[]): boolean {
+export function isIgnoredFolder(way: readonly string[]): boolean {
   return way.some((name, index) => PASSED_OVER.test(name) || (BESIDE.test(name) && !GROUPS.has(way[index - 1] ?? "")));
 }

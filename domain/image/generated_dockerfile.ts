@@ -174,6 +174,6 @@ function run(
   if (!mounts) return `RUN ${shellWords(command)}`;
   const options = caches.map((path) => `--mount=type=cache,id=${cacheScope}${path},target=${path},sharing=locked`);
   if (!secrets) return ["RUN", ...options, shellWords(command)].join(" ");
-  const told = `set -a; . ${SECRETS}; set +a; ${command}`;
-  return ["RUN", ...options, "--mount=type=secret,id=slipway_env", shellWords(told)].join(" ");
+  const withSecrets = `set -a; . ${SECRETS}; set +a; ${command}`;
+  return ["RUN", ...options, "--mount=type=secret,id=slipway_env", shellWords(withSecrets)].join(" ");
 }

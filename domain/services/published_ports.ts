@@ -17,9 +17,9 @@ export function published(record: ServiceRecord, endpoints: DeploymentPlan["publ
  */
 export function listensOn({ spec }: ServiceRecord, port: number | null): number {
   const { from, environment, ports } = spec;
-  const told = portNumber(environment["PORT"]);
+  const declared = portNumber(environment["PORT"]);
   // A third-party image may ignore `PORT`, so its detected port goes first.
-  const supposed = from.kind === "image" ? (port ?? told) : (told ?? port);
+  const supposed = from.kind === "image" ? (port ?? declared) : (declared ?? port);
   const known = ports[0] ?? supposed ?? (from.kind === "app" ? USUAL_PORT : undefined);
   if (known !== undefined) return known;
   throw invalid(

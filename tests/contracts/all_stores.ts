@@ -2,7 +2,7 @@ import { attemptsContract } from "./attempts.ts";
 import { auditLogContract } from "./audit_log.ts";
 import { backupDestinationsContract } from "./backup_destinations.ts";
 import { cloudLinksContract } from "./cloud_links.ts";
-import { compositionsContract } from "./service_sets.ts";
+import { serviceSetsContract } from "./service_sets.ts";
 import { deploymentEventsContract } from "./deployment_events.ts";
 import { deploymentQueueContract } from "./deployment_queue.ts";
 import { deploymentsContract } from "./deployments.ts";
@@ -54,7 +54,7 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   cloudLinksContract(name, open);
   deploymentsContract(name, open);
   deploymentsOfUploadsContract(name, open);
-  compositionsContract(name, open);
+  serviceSetsContract(name, open);
   deploymentEventsContract(name, open);
   deploymentQueueContract(name, open);
   runtimeLogsContract(name, open);

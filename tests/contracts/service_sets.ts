@@ -9,7 +9,7 @@ import {
   aDeployment,
   anOrganization,
   aProject,
-  compositionOf,
+  serviceSetOf,
   deploymentOf,
 } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
@@ -44,7 +44,7 @@ const WHOLE: ServiceSet = {
 };
 
 /** Contract tests for `ServiceSets` adapters. */
-export function compositionsContract(
+export function serviceSetsContract(
   name: string,
   open: () => Promise<
     WorldOf<"serviceSets" | "deployments" | "elsewhere" | "installation" | "organizations" | "projects">
@@ -75,11 +75,11 @@ export function compositionsContract(
     test("write() stores a first one and replaces it, of that deployment alone", async () => {
       const at = await place();
       const [one, other] = [await aDeployment(world(), at), await aDeployment(world(), at)];
-      await world().serviceSets.write(other.id, compositionOf("web"));
-      await world().serviceSets.write(one.id, compositionOf("web", "db"));
+      await world().serviceSets.write(other.id, serviceSetOf("web"));
+      await world().serviceSets.write(one.id, serviceSetOf("web", "db"));
       await world().elsewhere.serviceSets.write(one.id, WHOLE);
       expect(await world().serviceSets.read(one.id)).toEqual(WHOLE);
-      expect(await world().serviceSets.read(other.id)).toEqual(compositionOf("web"));
+      expect(await world().serviceSets.read(other.id)).toEqual(serviceSetOf("web"));
       expect(await world().deployments.get(one.id)).toEqual(one);
     });
 
@@ -112,7 +112,7 @@ export function compositionsContract(
       for (let round = 0; round < 10; round++) {
         const { id, organizationId } = await aDeployment(world());
         const [written] = await Promise.allSettled([
-          world().serviceSets.write(id, compositionOf("web")),
+          world().serviceSets.write(id, serviceSetOf("web")),
           world().elsewhere.deployments.remove(organizationId, id),
         ]);
         if (written.status === "rejected") expect(written.reason).toMatchObject({ kind: "not_found" });

@@ -3,7 +3,7 @@ import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
 import type { DeploymentQueue, WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aDeployment, compositionOf, logLine, minutes } from "../support/database/store_builders.ts";
+import { aDeployment, serviceSetOf, logLine, minutes } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const LEASE_MS = 120_000;
@@ -55,7 +55,7 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
       const { serviceSets, deploymentEvents, liveReleases } = world();
       return [
         () => deploymentEvents.append(id, [logLine("one")], under),
-        () => serviceSets.write(id, compositionOf("web"), under),
+        () => serviceSets.write(id, serviceSetOf("web"), under),
         () => liveReleases.activate(id, { claim: under, at: minutes(7) }),
         () => liveReleases.activate(null, { claim: under, at: minutes(7) }),
       ];
@@ -67,11 +67,11 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
       const { serviceSets, deploymentEvents, liveReleases } = world();
       expect(await deploymentEvents.append(made.id, [logLine("one")], own)).toBe(1);
       await world().elapse(LEASE_MS + 1);
-      await serviceSets.write(made.id, compositionOf("web"), own);
+      await serviceSets.write(made.id, serviceSetOf("web"), own);
       await liveReleases.activate(made.id, { claim: own, at: minutes(7) });
       expect(await seen(made)).toMatchObject({
         events: [{ message: "one" }],
-        serviceSet: compositionOf("web"),
+        serviceSet: serviceSetOf("web"),
         project: { activeDeploymentId: made.id, updatedAt: minutes(7) },
       });
       expect((await liveReleases.find(made.projectId))?.deployment.id).toBe(made.id);

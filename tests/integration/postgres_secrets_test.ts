@@ -10,7 +10,7 @@ import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import { eventually } from "../support/eventually.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/database/postgres_stores.ts";
-import { anOrganization, aProject, compositionOf, deploymentOf, START } from "../support/database/store_builders.ts";
+import { anOrganization, aProject, serviceSetOf, deploymentOf, START } from "../support/database/store_builders.ts";
 
 const root = await mkdtemp(join(tmpdir(), "slipway-"));
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -50,7 +50,7 @@ async function withSecrets(world: PostgresWorld, count = 3) {
   await world.cloudLinks.put(link, new Secret("cloud token"));
   const deployment = deploymentOf({ organizationId, projectId });
   const environment = new Map([["KEY", new Secret("former value")]]);
-  await world.deployments.create(deployment, { environment, events: [], serviceSet: compositionOf("web") });
+  await world.deployments.create(deployment, { environment, events: [], serviceSet: serviceSetOf("web") });
   return { organizationId, projectId, serverId, deploymentId: deployment.id, put };
 }
 
@@ -75,7 +75,7 @@ const ALL = {
   privateKey: "private key",
   cloud: "cloud token",
   deployment: "former value",
-  serviceSet: compositionOf("web"),
+  serviceSet: serviceSetOf("web"),
 };
 const WRONG_KEY = { name: "Failure", kind: "unavailable", code: "wrong_secret_key" };
 const UNREADABLE = { name: "Failure", kind: "unavailable", code: "secret_unreadable" };

@@ -28,18 +28,18 @@ export async function pullImage({ engine, reference, request, stallMs }: ImagePu
     const asked = { query, signal: open, timeoutMs: null };
     stall.begin();
     const answer = await engine.request("POST", "/images/create", asked);
-    const told = new PullLog();
+    const progress = new PullLog();
     for await (const message of buildMessages(answer)) {
       stall.end();
       signal.throwIfAborted();
       const error = message.errorDetail?.message ?? message.error;
       if (error !== undefined) return error;
-      const line = told.take(message);
+      const line = progress.take(message);
       if (line !== undefined) await log(line, "stdout");
       stall.begin();
     }
     signal.throwIfAborted();
-    await log(`Pulled ${reference.full}: ${told.summary()}`, "stdout");
+    await log(`Pulled ${reference.full}: ${progress.summary()}`, "stdout");
     return undefined;
   } catch (error) {
     signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import type { Stats } from "ssh2";
 import { checkObjectKey, nameOfPart, partName, splitKey } from "../../../domain/backups/object_key.ts";
-import { pour } from "../../../domain/backups/pour.ts";
+import { drainStream } from "../../../domain/backups/pour.ts";
 import type { ObjectPage, StoredObject } from "../../../domain/backups/stored_object.ts";
 import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../../domain/backups/tree_listing.ts";
 import type { ObjectListOptions, StorageOptions, SweepOptions } from "../../../ports/backups/object_storage.ts";
@@ -38,7 +38,7 @@ export class SftpObjectStorage implements OpenStorage {
       const opened = await writing(() => this.#create(session, part, signal));
       handle = opened;
       const writer = new SftpWriter(session, opened, signal);
-      const bytes = await pour(content, (chunk) => writing(() => writer.write(chunk)), signal);
+      const bytes = await drainStream(content, (chunk) => writing(() => writer.write(chunk)), signal);
       await writing(async () => {
         await writer.finish();
         await session.sync(opened, signal);

@@ -1,5 +1,5 @@
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import { starterOf, usesContainers } from "../../../domain/deployments/instance_id.ts";
+import { deploymentOfInstance, usesContainers } from "../../../domain/deployments/instance_id.ts";
 import type { Deployments } from "../../../ports/deployments/deployments.ts";
 import type { LiveReleases } from "../../../ports/deployments/live_releases.ts";
 import type { ReleaseFolders } from "../../../ports/deployments/release_folders.ts";
@@ -40,7 +40,7 @@ export function needsArtifact(deployment: Deployment, of: string): boolean {
  * engine that is down cannot list its instances.
  */
 export function runsPartOf({ services }: Pick<Deployment, "services">, startedBy: Deployment["id"]): boolean {
-  return services.some(({ instanceId }) => instanceId !== null && starterOf(instanceId) === startedBy);
+  return services.some(({ instanceId }) => instanceId !== null && deploymentOfInstance(instanceId) === startedBy);
 }
 
 /**

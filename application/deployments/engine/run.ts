@@ -107,12 +107,12 @@ export interface Run {
   /** As last stored. */
   deployment: Deployment;
   /** A change that is stored together with the next one, for example that a step is done. */
-  noted?: ((deployment: Deployment) => Deployment) | undefined;
+  pendingChange?: ((deployment: Deployment) => Deployment) | undefined;
   /**
    * Work to do after a successful run. The run no longer holds its deployment then, so each task checks itself what it
    * may still do.
    */
-  readonly afterwards: ((ports: EnginePorts) => Promise<void>)[];
+  readonly backgroundTasks: ((ports: EnginePorts) => Promise<void>)[];
 }
 
 /**
@@ -125,20 +125,20 @@ export async function store(
   events: readonly NewEvent[] = [],
   also: Pick<DeploymentChange, "environment"> = {},
 ): Promise<void> {
-  const changed = await run.writer.storeWith((noted) =>
+  const changed = await run.writer.storeWith((pendingChange) =>
     run.ports.deployments.change(run.deployment.id, (deployment) => {
       if (!isStillOurs(run, deployment)) throw new LeaseLost();
-      return { ...also, deployment: change(withNoted(run, deployment)), events: [...noted, ...events] };
+      return { ...also, deployment: change(withNoted(run, deployment)), events: [...pendingChange, ...events] };
     }),
   );
   if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot go on: the deployment was deleted");
   run.deployment = changed;
-  run.noted = undefined;
+  run.pendingChange = undefined;
 }
 
 /** Applies the noted change that is to be stored along. */
-export function withNoted({ noted }: Run, deployment: Deployment): Deployment {
-  return noted ? noted(deployment) : deployment;
+export function withNoted({ pendingChange }: Run, deployment: Deployment): Deployment {
+  return pendingChange ? pendingChange(deployment) : deployment;
 }
 
 /**
@@ -159,7 +159,7 @@ export class Stopped extends Error {
 }
 
 /** Writes a line to the deployment's log. */
-export function say(run: Run, at: StepName | null, message: string, level: LogLevel = "info"): void {
+export function logLine(run: Run, at: StepName | null, message: string, level: LogLevel = "info"): void {
   // A line that cannot be stored now stays queued; the next change of the deployment reports the error.
   void Promise.resolve(run.writer.line(message, { step: at, stream: "slipway", level })).catch(() => {});
 }
@@ -186,7 +186,7 @@ export async function step(run: Run, name: StepName, work: () => Promise<void>):
   }
   // Stored with the next change; only moved traffic has to be recorded at once.
   if (name === "switch") await store(run, record("done", elapsed()));
-  else run.noted = record("done", elapsed());
+  else run.pendingChange = record("done", elapsed());
 }
 
 /** An error, with the step that it happened in. */

@@ -30,7 +30,7 @@ import {
   isOutage,
   isStillOurs,
   type Run,
-  say,
+  logLine,
   step,
   StepFailed,
   Stopped,
@@ -54,7 +54,7 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
       writer: new EventWriter(fenced, taken.id, (text) => text),
       signal: hold.signal,
       deployment: taken,
-      afterwards: [],
+      backgroundTasks: [],
     };
     try {
       run.environment = await ports.deployments.environment(taken.id);
@@ -65,7 +65,7 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
     } catch (error) {
       return settle(run, error);
     }
-    for (const work of run.afterwards) void work(ports).catch(() => {});
+    for (const work of run.backgroundTasks) void work(ports).catch(() => {});
   };
 }
 
@@ -82,7 +82,7 @@ async function carryOut(run: Run): Promise<void> {
   await refuseHopeless(run);
   if (run.deployment.status === "queued") await beginBuild(run);
   else if (run.deployment.attempts > 1 && !run.deployment.prompt)
-    say(run, null, "The server was restarted in the middle: going on");
+    logLine(run, null, "The server was restarted in the middle: going on");
   if (run.deployment.status === "building") await buildRelease(run);
   await bringLive(run);
   const failure = partialFailure(run.deployment);
@@ -112,7 +112,7 @@ async function refuseHopeless(run: Run): Promise<void> {
 async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise<void> {
   const { project, deployment } = run;
   const served = deployment.environment === "preview" ? project : { ...project, activeDeploymentId: deployment.id };
-  const later: RunInBackground = (work) => run.afterwards.push(work);
+  const later: RunInBackground = (work) => run.backgroundTasks.push(work);
   const works = {
     retire: () => retire(run),
     clean: async () => {
@@ -129,7 +129,7 @@ async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise
     } catch (error) {
       const cause = error instanceof StepFailed ? error.cause : undefined;
       if (!(error instanceof StepFailed) || cause instanceof LeaseLost || isOutage(cause)) throw error;
-      say(run, name, "Not everything of former releases could be removed; it is tried again later", "warn");
+      logLine(run, name, "Not everything of former releases could be removed; it is tried again later", "warn");
     }
   }
 }
@@ -161,18 +161,18 @@ async function conclude(run: Run, error: unknown): Promise<void> {
   }
   await undo(run);
   if (reason === "cancelled" || cause instanceof Stopped) {
-    say(run, null, cause instanceof Stopped ? cause.message : "The deployment was cancelled");
+    logLine(run, null, cause instanceof Stopped ? cause.message : "The deployment was cancelled");
     await end(run, "cancelled", null);
     return forgetSources(run);
   }
-  const told = toldOf(run, error, cause);
-  say(run, told.step, told.message, "error");
-  await end(run, "failed", told);
+  const reported = deploymentErrorOf(run, error, cause);
+  logLine(run, reported.step, reported.message, "error");
+  await end(run, "failed", reported);
   await forgetSources(run);
   if (!(cause instanceof Failure)) throw cause;
 }
 
-function toldOf(run: Run, error: unknown, cause: unknown): DeploymentError {
+function deploymentErrorOf(run: Run, error: unknown, cause: unknown): DeploymentError {
   const at = error instanceof StepFailed ? error.step : null;
   if (cause instanceof Failure) return { code: cause.code, message: run.writer.masked(cause.message), step: at };
   return {
@@ -206,7 +206,7 @@ async function undo(run: Run): Promise<void> {
       await work();
     } catch (error) {
       if (isOutage(error) || error instanceof LeaseLost) throw error;
-      say(run, null, "Not everything of this deployment could be removed; it is tried again later", "warn");
+      logLine(run, null, "Not everything of this deployment could be removed; it is tried again later", "warn");
     }
   }
 }

@@ -12,7 +12,7 @@ const MAX_FILES = 50;
 const MAX_LOOKS = 500;
 const FILE_BYTES = 524_288;
 const ALL_BYTES = 4_194_304;
-const TOLD = 10;
+const MAX_LISTED = 10;
 
 export interface LoadComposePorts {
   readonly yamlReader: YamlReader;
@@ -96,10 +96,10 @@ function tooMuch(file: string): Failure {
 }
 
 function problemsOf(problems: readonly ComposeProblem[]): Failure {
-  const told = problems.slice(0, TOLD);
-  const more = problems.length > told.length ? [`and ${problems.length - told.length} more`] : [];
-  const sentences = [...told.map(({ file, line, message }) => `${file}:${line}: ${message}`), ...more];
+  const listed = problems.slice(0, MAX_LISTED);
+  const more = problems.length > listed.length ? [`and ${problems.length - listed.length} more`] : [];
+  const sentences = [...listed.map(({ file, line, message }) => `${file}:${line}: ${message}`), ...more];
   return invalid("compose_invalid", `Cannot use this compose file: ${sentences.join("; ")}`, {
-    details: told.map(({ file, line, message }) => ({ path: `${file}:${line}`, message })),
+    details: listed.map(({ file, line, message }) => ({ path: `${file}:${line}`, message })),
   });
 }

@@ -9,7 +9,7 @@ import {
   aMember,
   anOrganization,
   aProject,
-  compositionOf,
+  serviceSetOf,
   deploymentOf,
   domainOf,
   firstOwner,
@@ -179,7 +179,7 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
     const { id: organizationId } = await anOrganization(world);
     const { id: projectId } = await aProject(world, { organizationId });
     const [first, second] = [deploymentOf({ organizationId, projectId }), deploymentOf({ organizationId, projectId })];
-    const given = { created: compositionOf("web"), written: compositionOf("api") };
+    const given = { created: serviceSetOf("web"), written: serviceSetOf("api") };
     const content = { environment: new Map(), events: [] };
     await world.deployments.create(first, { ...content, serviceSet: given.created });
     await world.deployments.create(second, content);

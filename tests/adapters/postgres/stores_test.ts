@@ -7,7 +7,7 @@ import {
   aDeployment,
   anOrganization,
   aProject,
-  compositionOf,
+  serviceSetOf,
   deploymentOf,
   founderOf,
   logLine,
@@ -144,7 +144,7 @@ describe("PostgreSQL stores", () => {
       ["deployments.ofProject", () => world.deployments.ofProject(project.id)],
       ["deployments.environment", () => world.deployments.environment(deployment.id)],
       ["serviceSets.read", () => world.serviceSets.read(deployment.id)],
-      ["serviceSets.write", () => world.serviceSets.write(deployment.id, compositionOf("web"))],
+      ["serviceSets.write", () => world.serviceSets.write(deployment.id, serviceSetOf("web"))],
       ["deploymentEvents.append", () => world.deploymentEvents.append(deployment.id, [logLine("a"), logLine("b")])],
       ["deploymentEvents.read", () => world.deploymentEvents.read(deployment.id, { since: 0, limit: 10 })],
       ["deploymentEvents.last", () => world.deploymentEvents.last(deployment.id)],
@@ -187,8 +187,8 @@ describe("PostgreSQL stores", () => {
     await world.cloudLinks.put({ organizationId, url: "https://example.com", updatedAt: START }, value);
     const environment = new Map([["HIDDEN", value]]);
     const deployment = deploymentOf({ organizationId, projectId });
-    await world.deployments.create(deployment, { environment, events: [], serviceSet: compositionOf(value.reveal()) });
-    await world.serviceSets.write(deployment.id, compositionOf("web", value.reveal()));
+    await world.deployments.create(deployment, { environment, events: [], serviceSet: serviceSetOf(value.reveal()) });
+    await world.serviceSets.write(deployment.id, serviceSetOf("web", value.reveal()));
     const [row] = await world.database.run(
       (sql) => sql<{ dump: string }[]>`
         select string_agg(whole, ' ') as dump from (

@@ -19,6 +19,7 @@ async function available(scene: EngineScene, project: Project): Promise<string[]
   return all.filter(({ artifactAvailable }) => artifactAvailable).map(({ id }) => id);
 }
 
+const pinned = (deployment: Deployment) => ({ deployment: { ...deployment, pinned: true }, events: [] });
 const ids = (deployments: readonly Deployment[]) => deployments.map(({ id }) => id);
 
 describe("release folders", () => {
@@ -57,8 +58,7 @@ describe("release folders", () => {
       replace: ({ deployments }) => ({
         deployments: intercepted<Deployments>(deployments, "ofProject", async (goOn) => {
           const all = await goOn();
-          const pin = (deployment: Deployment) => ({ deployment: { ...deployment, pinned: true }, events: [] });
-          if (toPin !== undefined) await deployments.change(toPin, pin);
+          if (toPin !== undefined) await deployments.change(toPin, pinned);
           return all;
         }),
       }),

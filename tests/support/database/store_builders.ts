@@ -257,7 +257,7 @@ export async function aDeployment(
 }
 
 /** The composition of a deployment of some services, each of which runs an image. */
-export function compositionOf(...names: readonly string[]): ServiceSet {
+export function serviceSetOf(...names: readonly string[]): ServiceSet {
   const wanted = names.map((name) => ({ spec: serviceOf(name), image: `sha256:${name}`, madeFrom: null }));
   return { given: names.map(serviceOf), wanted, instead: null };
 }

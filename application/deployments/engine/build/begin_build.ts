@@ -14,7 +14,7 @@ import type { BuildInput } from "./build_input.ts";
 import { checkVariables } from "../../../../domain/services/check_variables.ts";
 import { EventWriter } from "../event_writer.ts";
 import { promotedInput } from "./promoted_input.ts";
-import { type Run, say, store } from "../run.ts";
+import { type Run, logLine, store } from "../run.ts";
 
 /**
  * Starts the build of a queued deployment with the project's present variables and settings; the deployment's own
@@ -42,7 +42,7 @@ function sayWhatIsKept(run: Run): void {
   const kept = [...(own.services ? ["services"] : []), ...(own.publicEndpoints ? ["public endpoints"] : [])];
   if (redeployOf === null || kept.length === 0) return;
   const others = "those in the settings of the project count for new deployments";
-  say(run, null, `Keeps the ${kept.join(" and ")} that were given for ${redeployOf}; ${others}`);
+  logLine(run, null, `Keeps the ${kept.join(" and ")} that were given for ${redeployOf}; ${others}`);
 }
 
 async function presentInput(run: Run): Promise<BuildInput> {

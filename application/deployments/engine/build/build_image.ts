@@ -10,7 +10,7 @@ import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../../domain/services
 import type { BuiltImage, ImageBuildInput } from "../../../../ports/deployments/image_builder.ts";
 import { outputMissing } from "./refuse_empty_site.ts";
 import { folderOf, workingFolder } from "../../../services/release_folder.ts";
-import { type Run, say, store } from "../run.ts";
+import { type Run, logLine, store } from "../run.ts";
 
 const DOCKERFILE_BYTES = 1_048_576;
 
@@ -51,7 +51,7 @@ export async function buildImage(run: Run, found: Detection, signal: AbortSignal
     return run.ports.releaseImages.remove(run.deployment.id);
   }
   const listensOn = plan.port ?? declaredPort(unit, buildPlan, found, built) ?? USUAL_PORT;
-  say(run, "build", `The image is ${built.image.slice(0, 19)}; it listens on port ${listensOn}`);
+  logLine(run, "build", `The image is ${built.image.slice(0, 19)}; it listens on port ${listensOn}`);
   await store(run, (deployment) => ({
     ...deployment,
     image: built.image,
@@ -177,7 +177,12 @@ function openVariables(run: Run, { plan }: ImageUnit, text: string): readonly (r
 
 function tellHidden(run: Run, name: string): void {
   const instead = `Use RUN --mount=type=secret,id=${name}, or make the variable no secret`;
-  say(run, "build", `ARG ${name} stays empty: it is a secret, and an image shows its arguments. ${instead}`, "warn");
+  logLine(
+    run,
+    "build",
+    `ARG ${name} stays empty: it is a secret, and an image shows its arguments. ${instead}`,
+    "warn",
+  );
 }
 
 async function generated(run: Run, { plan }: ImageUnit, found: Detection): Promise<ImageBuildPlan> {

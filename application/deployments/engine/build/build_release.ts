@@ -19,7 +19,7 @@ import { hasServices } from "../../../../domain/services/sole_service.ts";
 import { artifactGone } from "../../../services/release_folder.ts";
 import { compareKind } from "../changeover/live_project.ts";
 import { resolveRoot, resolveServices } from "./resolve_services.ts";
-import { type Run, say, step, store } from "../run.ts";
+import { type Run, logLine, step, store } from "../run.ts";
 import { sayPort } from "./say_port.ts";
 import { settlePlan } from "../../../../domain/deployments/settle_plan.ts";
 
@@ -30,7 +30,7 @@ import { settlePlan } from "../../../../domain/deployments/settle_plan.ts";
 export async function buildRelease(run: Run): Promise<void> {
   const { source } = run.deployment;
   if (source.kind === "artifact" && (await isKept(run, source.deploymentId))) {
-    say(run, null, "The release is still there: nothing has to be built");
+    logLine(run, null, "The release is still there: nothing has to be built");
     return built(run, source.deploymentId);
   }
   const { id } = run.deployment;
@@ -95,13 +95,13 @@ async function recognise(run: Run): Promise<void> {
   const plan = await planned(run, detection);
   await compareKind(run, plan.projectType);
   const warnings = warningsIn(plan.runtime, plan.startCommand, detection);
-  for (const warning of warnings) say(run, "detect", warning, "warn");
+  for (const warning of warnings) logLine(run, "detect", warning, "warn");
   if (plan.projectType === "app" && plan.startCommand === null) {
     const unknown =
       "Cannot tell how to start this: set startCommand on the project, or outputDirectory for a static site";
     throw invalid("nothing_to_start", obstacle(detection) ?? unknown);
   }
-  say(run, "detect", described(detection, plan));
+  logLine(run, "detect", described(detection, plan));
   await store(run, (deployment) => ({ ...deployment, plan, framework: plan.framework ?? detection.language }));
 }
 
@@ -155,9 +155,9 @@ async function build(run: Run): Promise<void> {
   const { plan } = run.deployment;
   if (hasServices(run.deployment)) return buildServices(run);
   const given = commandsOf(plan);
-  for (const { name, command } of given) say(run, "build", `${name}: ${command}`);
+  for (const { name, command } of given) logLine(run, "build", `${name}: ${command}`);
   const nothing = given.length === 0 && (plan.runtime === "process" || plan.projectType === "static");
-  if (nothing) return say(run, "build", "There is nothing to install or build");
+  if (nothing) return logLine(run, "build", "There is nothing to install or build");
   const work = async (signal: AbortSignal) =>
     plan.runtime === "docker"
       ? buildImage(run, await detected(run), signal)

@@ -21,7 +21,7 @@ import { listensOn, published } from "../../../../domain/services/published_port
 import { recordsOf } from "../../../services/records_of.ts";
 import { refuseMissingFolder } from "./refuse_missing_folder.ts";
 import { artifactGone } from "../../../services/release_folder.ts";
-import { type Run, say, store } from "../run.ts";
+import { type Run, logLine, store } from "../run.ts";
 import { publishService } from "../changeover/service_ledger.ts";
 import { Slots } from "../../../system/slots.ts";
 
@@ -108,7 +108,7 @@ async function all(
       .catch(async (error: unknown) => {
         if (signal.aborted || !isOwnFailure(error)) throw error;
         failures.push(error);
-        if (records.length > 1) say(run, "build", error.message, "error");
+        if (records.length > 1) logLine(run, "build", error.message, "error");
         const failed = await notBuilt(run, record, error);
         // A preview comes up completely or not at all.
         if (environment === "preview") throw error;
@@ -205,7 +205,7 @@ async function builtFolder(
   { digests, inTurn, signal }: BuildOptions,
 ): Promise<Made> {
   const commands = commandsOf(plan);
-  for (const { name, command } of commands) say(run, "build", `${spec.name}: ${name}: ${command}`);
+  for (const { name, command } of commands) logLine(run, "build", `${spec.name}: ${name}: ${command}`);
   if (commands.length > 0) {
     const unit = { service: spec.name, rootDirectory: plan.rootDirectory };
     await inTurn.run(() => buildInFolder(run, unit, commands, signal), { signal });
@@ -234,13 +234,13 @@ async function builtImage(
   const mounts = await mountedDigest(run, spec);
   const digest = await run.ports.imageBuilder.identify(buildPlan);
   const madeFrom = [digest, ...(mounts === null ? [] : [mounts])].join("+");
-  const told = isSite(spec) ? spec : withPort(spec, plan);
+  const resolved = isSite(spec) ? spec : withPort(spec, plan);
   if (former && former.image !== null && former.madeFrom === madeFrom && !isSite(spec)) {
     const port = former.spec.ports[0] ?? null;
     const isKnown = spec.ports.length > 0 || port !== null || !isPublic(run, name);
     if (isKnown && (await run.ports.releaseImages.keep(former.image, { deploymentId: id, projectId, service: name }))) {
-      say(run, "build", `${name} is as it was: nothing has to be built`);
-      return { record: { spec: told, image: former.image, madeFrom }, port };
+      logLine(run, "build", `${name} is as it was: nothing has to be built`);
+      return { record: { spec: resolved, image: former.image, madeFrom }, port };
     }
   }
   const build = () => buildUnit(run, unit, buildPlan, signal);
@@ -249,8 +249,11 @@ async function builtImage(
     await extractSite(run, unit, found, image.image);
     return { record: { spec, image: null, madeFrom }, port: null };
   }
-  say(run, "build", `The image of ${name} is ${image.image.slice(0, 19)}`);
-  return { record: { spec: told, image: image.image, madeFrom }, port: declaredPort(unit, buildPlan, found, image) };
+  logLine(run, "build", `The image of ${name} is ${image.image.slice(0, 19)}`);
+  return {
+    record: { spec: resolved, image: image.image, madeFrom },
+    port: declaredPort(unit, buildPlan, found, image),
+  };
 }
 
 /** Builds an image, unless another service already builds the same: then its image is kept for this service too. */
@@ -267,7 +270,7 @@ async function builtOnce(
     images.set(digest, own);
     return own.image;
   }
-  say(run, "build", `${service} is made from the same as ${other.service}: it is built once for both`);
+  logLine(run, "build", `${service} is made from the same as ${other.service}: it is built once for both`);
   const found = await other.image;
   if (await run.ports.releaseImages.keep(found.image, { deploymentId, projectId, service })) return found;
   return build();

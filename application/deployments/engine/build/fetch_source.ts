@@ -3,7 +3,7 @@ import type { FetchableSource, FetchedSource } from "../../../../ports/projects/
 import { dropUpload } from "../../cleanup/drop_upload.ts";
 import { withBuildTimeout } from "./in_time.ts";
 import { artifactGone } from "../../../services/release_folder.ts";
-import { type Run, say, store } from "../run.ts";
+import { type Run, logLine, store } from "../run.ts";
 
 /**
  * Fetches the source of a deployment into its release folder. Files that came from a folder are also kept unchanged,
@@ -60,7 +60,8 @@ function fetchInto(run: Run, source: FetchableSource, target: Target): Promise<F
 }
 
 async function noteCommit(run: Run, { commitSha, commitMessage }: FetchedSource): Promise<void> {
-  if (commitSha) say(run, "fetch", `At commit ${commitSha.slice(0, 12)}${commitMessage ? `: ${commitMessage}` : ""}`);
+  if (commitSha)
+    logLine(run, "fetch", `At commit ${commitSha.slice(0, 12)}${commitMessage ? `: ${commitMessage}` : ""}`);
   await store(run, (deployment) => ({
     ...deployment,
     commitSha: commitSha ?? deployment.commitSha,

@@ -12,7 +12,7 @@ import { keepAddress } from "../changeover/live_project.ts";
 import { listensOn, published } from "../../../../domain/services/published_ports.ts";
 import { hasServices } from "../../../../domain/services/sole_service.ts";
 import { resolveRoot, servicesInSource, withVariables } from "./resolve_services.ts";
-import { type Run, say } from "../run.ts";
+import { type Run, logLine } from "../run.ts";
 
 type Artifact = Extract<DeploymentSource, { kind: "artifact" }>;
 type Endpoints = DeploymentPlan["publicEndpoints"];
@@ -37,7 +37,7 @@ export async function promotedInput(run: Run, source: Artifact): Promise<BuildIn
   const publicEndpoints = hasServices(deployment)
     ? await promoteServices(run, { environment, folder: source.deploymentId, wanted })
     : wanted;
-  say(run, null, `The preview ${source.promotes} goes live as production`);
+  logLine(run, null, `The preview ${source.promotes} goes live as production`);
   return {
     environment,
     fields: {
@@ -102,14 +102,14 @@ function withPresent(record: ServiceRecord, present: ServiceSpec | undefined): S
   // An app in an image keeps the `PORT` that it was built with.
   const isTold = record.image !== null && from.kind === "app" && environment["PORT"] !== undefined;
   // A service with a Dockerfile gets its port from the variable `PORT`.
-  const told = from.kind === "dockerfile" ? portNumber(present.environment["PORT"]) : null;
+  const declared = from.kind === "dockerfile" ? portNumber(present.environment["PORT"]) : null;
   return {
     ...record,
     spec: {
       ...record.spec,
       container: present.container,
       environment: { ...present.environment, ...(isTold && { PORT: environment["PORT"] }) },
-      ports: [...new Set([...present.ports, ...(told === null ? [] : [told]), ...ports])],
+      ports: [...new Set([...present.ports, ...(declared === null ? [] : [declared]), ...ports])],
     },
   };
 }

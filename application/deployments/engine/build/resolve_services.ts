@@ -25,7 +25,7 @@ import { chooseServicesRuntime } from "./choose_services_runtime.ts";
 import { holdsFolder } from "./holds_folder.ts";
 import { keepAddress } from "../changeover/live_project.ts";
 import { buildFolder } from "./refuse_missing_folder.ts";
-import { type Run, say, store } from "../run.ts";
+import { type Run, logLine, store } from "../run.ts";
 import { pendingService } from "../changeover/service_ledger.ts";
 import { sayPort } from "./say_port.ts";
 import { settlePlan } from "../../../../domain/deployments/settle_plan.ts";
@@ -38,7 +38,7 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
   const { serviceSets } = run.ports;
   const { id, plan } = run.deployment;
   const given = (await serviceSets.read(id))?.given ?? null;
-  const specs = given ? withVariables(run.environment, given) : await told(run, found!);
+  const specs = given ? withVariables(run.environment, given) : await detectedServices(run, found!);
   if (specs.length === 0) throw invalid("no_services", "Cannot deploy this: it names no service. Add one");
   await checkHostMounts({ ...run.ports, localSources: run.settings.localSources })(run.project, specs);
   const { containerEngine, installation } = run.ports;
@@ -55,7 +55,7 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
   await keepAddress(run, publicEndpoints);
   const wanted = recognised.map((spec): ServiceRecord => ({ spec, image: null, madeFrom: null }));
   await serviceSets.write(id, { given, wanted, instead: null });
-  say(run, "detect", `Found ${count(recognised)}: ${recognised.map(({ name }) => name).join(", ")}`);
+  logLine(run, "detect", `Found ${count(recognised)}: ${recognised.map(({ name }) => name).join(", ")}`);
   await store(run, (deployment) => ({
     ...deployment,
     plan: { ...deployment.plan, projectType: "services", runtime, publicEndpoints },
@@ -80,10 +80,10 @@ export function withVariables(
   });
 }
 
-async function told(run: Run, found: Detection): Promise<readonly ServiceSpec[]> {
+async function detectedServices(run: Run, found: Detection): Promise<readonly ServiceSpec[]> {
   const { deployment, environment } = run;
   const { services, warnings } = await servicesInSource(run, found, { folder: deployment.id, environment });
-  for (const warning of warnings) say(run, "detect", run.writer.masked(warning), "warn");
+  for (const warning of warnings) logLine(run, "detect", run.writer.masked(warning), "warn");
   return services;
 }
 
@@ -141,7 +141,7 @@ async function recognise(run: Run, spec: ServiceSpec, runtime: RuntimeName): Pro
   await chooseRuntime({ plan, found }, { containerEngine, preset: runtime });
   const startCommand = startCommandIn(runtime, plan.startCommand, found);
   const warnings = warningsIn(runtime, startCommand, found);
-  for (const warning of warnings) say(run, "detect", `${spec.name}: ${warning}`, "warn");
+  for (const warning of warnings) logLine(run, "detect", `${spec.name}: ${warning}`, "warn");
   return plannedService(app, { ...plan, startCommand });
 }
 

@@ -1,6 +1,6 @@
 import { portNumber } from "../../../../domain/port_number.ts";
 import type { RuntimeName } from "../../../../domain/projects/project.ts";
-import { type Run, say } from "../run.ts";
+import { type Run, logLine } from "../run.ts";
 
 /**
  * Logs that a variable `PORT` has no effect. In a container it sets the port that the app listens on; a process gets a
@@ -10,8 +10,8 @@ export function sayPort(run: Run, runtime: RuntimeName): void {
   const given = run.environment.get("PORT");
   if (given === undefined) return;
   const unused = "The variable PORT is not used:";
-  if (runtime === "process") say(run, "detect", `${unused} a process is told a free port of the machine in PORT`);
+  if (runtime === "process") logLine(run, "detect", `${unused} a process is told a free port of the machine in PORT`);
   else if (portNumber(given.reveal()) === null) {
-    say(run, "detect", `${unused} it is no whole number from 1 to 65535`, "warn");
+    logLine(run, "detect", `${unused} it is no whole number from 1 to 65535`, "warn");
   }
 }

@@ -1,7 +1,7 @@
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import type { ProbeResult } from "../../../../ports/deployments/health_probe.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
-import { type Run, say } from "../run.ts";
+import { type Run, logLine } from "../run.ts";
 import { healthPath, sentenceName, type Started } from "./started_service.ts";
 import { ended, lost, unanswered } from "./why_unready.ts";
 
@@ -82,7 +82,7 @@ async function warnOfErrors(run: Run, started: Started, { host, port, relayed }:
   if (status === null || status < 500) return;
   const what = `${sentenceName(started.record)} answers ${status} on /, and went live because its port takes connections`;
   const next = "Look at what it prints (logs?kind=runtime), and set healthPath to keep such a release from going live";
-  say(run, "health", `${what}. ${next}`, "warn");
+  logLine(run, "health", `${what}. ${next}`, "warn");
 }
 
 /** A one-shot service may take as long as a build; a slow health check extends the limit. */

@@ -104,11 +104,11 @@ async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<
     wanted: await recordsOf(ports, deployment),
     deployment,
     owner: deployment,
-    publicly: publicServices(deployment),
-    tell: (name, change) => publishService(run, name, change),
-    keepsSame: hasServices(deployment),
+    publicServices: publicServices(deployment),
+    report: (name, change) => publishService(run, name, change),
+    keepsUnchanged: hasServices(deployment),
     // A preview has no former release for a decision to restore, and other deployments should not wait for one.
-    inPart: !isPreview,
+    allowsPartial: !isPreview,
     // A preview also has its own volumes, which no one-shot service has prepared.
     runsOneShots: deployment.rollbackOf === null || isPreview,
   });
@@ -271,7 +271,7 @@ export async function retire(run: Run, live: Pick<Deployment, "services"> = run.
   );
   const retired: Instance[] = [];
   for (const instance of former) if (!(await isOfPreview(run, instance.deploymentId))) retired.push(instance);
-  if (retired.length > 0) run.afterwards.push((ports) => removeRetired(ports, retired));
+  if (retired.length > 0) run.backgroundTasks.push((ports) => removeRetired(ports, retired));
 }
 
 /**

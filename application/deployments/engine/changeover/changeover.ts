@@ -9,7 +9,7 @@ import type { Instance } from "../../../../ports/services/runtime.ts";
 import type { ChangeoverPlan, Outcome, RunningService } from "./changeover_plan.ts";
 import { awaitReady, stayUp } from "./await_ready.ts";
 import { isOwnFailure } from "./own_failure.ts";
-import { type Run, say, StepFailed } from "../run.ts";
+import { type Run, logLine, StepFailed } from "../run.ts";
 import { refuseEmptySite } from "../build/refuse_empty_site.ts";
 import { filesOf, startService } from "../../../services/start_service.ts";
 import { sentenceName, showOutput, type Started } from "./started_service.ts";
@@ -42,7 +42,7 @@ export class Changeover {
   constructor(run: Run, plan: ChangeoverPlan) {
     this.#run = run;
     this.#plan = plan;
-    this.#moves = plan.keepsSame
+    this.#moves = plan.keepsUnchanged
       ? serviceChanges(
           plan.wanted,
           plan.former.map(({ record, runs, service }) => ({ record, stands: stands(record, service, runs) })),
@@ -72,7 +72,7 @@ export class Changeover {
       if (status !== "healthy" || instanceId === null) return;
       const started = this.#started(record, instanceId);
       await stayUp(this.#run, started, this.#signal).then(
-        () => started.isPublic || say(this.#run, "health", `${sentenceName(record)} is up`),
+        () => started.isPublic || logLine(this.#run, "health", `${sentenceName(record)} is up`),
         (error) => this.#lost(record, instanceId, error),
       );
     });
@@ -89,7 +89,10 @@ export class Changeover {
 
   #decided(): readonly Outcome[] {
     const outcomes = this.#plan.wanted.map(({ spec }) => this.#outcomes.get(spec.name)!);
-    if (!outcomes.some(hasFailed) || (this.#plan.inPart && this.#plan.wanted.some((record) => this.#isUp(record))))
+    if (
+      !outcomes.some(hasFailed) ||
+      (this.#plan.allowsPartial && this.#plan.wanted.some((record) => this.#isUp(record)))
+    )
       return outcomes;
     const failed = outcomes.filter(hasFailed);
     const { failure, name } = failed.find((outcome) => outcome.failure?.code !== "dependency_failed") ?? failed[0]!;
@@ -134,14 +137,14 @@ export class Changeover {
     for (const gone of this.#ousted(record)) await this.#giveWay(gone.service.name, gone.service.instanceId!);
     const instanceId = this.#made(record);
     this.#instances.set(name, instanceId);
-    await this.#plan.tell(name, { status: "starting", instanceId, error: null });
+    await this.#plan.report(name, { status: "starting", instanceId, error: null });
     const { deployment } = this.#plan;
     await startService(this.#run.ports, { deployment, record, instanceId, peers, unannounced: beside });
     hasStarted();
     const started = this.#started(record, instanceId);
     const status = await awaitReady(this.#run, started, this.#signal);
-    if (status === "done") await this.#plan.tell(name, { status });
-    else say(this.#run, "health", `${sentenceName(record)} ${started.isPublic ? "answers" : "was started"}`);
+    if (status === "done") await this.#plan.report(name, { status });
+    else logLine(this.#run, "health", `${sentenceName(record)} ${started.isPublic ? "answers" : "was started"}`);
     return { name, status, instanceId, site: null, failure: null, beside };
   }
 
@@ -150,7 +153,7 @@ export class Changeover {
    * process that others know by address, until they are replaced; containers use names, and two of one could conflict.
    */
   #mayStandBeside({ image, spec: { name } }: ServiceRecord): boolean {
-    if (this.#plan.publicly.has(name) || this.#former(name)?.isPublic) return true;
+    if (this.#plan.publicServices.has(name) || this.#former(name)?.isPublic) return true;
     return (
       image === null && this.#plan.wanted.some(({ spec }) => spec.dependsOn.some(({ service }) => service === name))
     );
@@ -186,23 +189,23 @@ export class Changeover {
   async #unchanged({ record, service }: RunningService): Promise<Outcome> {
     const { name } = record.spec;
     const { instanceId } = service;
-    await this.#plan.tell(name, { status: "unchanged", instanceId, error: null });
+    await this.#plan.report(name, { status: "unchanged", instanceId, error: null });
     return { name, status: "unchanged", instanceId, site: null, failure: null, beside: false };
   }
 
   async #site(record: ServiceRecord): Promise<Outcome> {
     const { name } = record.spec;
     const site = siteFolder(record.spec) ?? "";
-    await this.#plan.tell(name, { status: "starting", instanceId: null, site, error: null });
+    await this.#plan.report(name, { status: "starting", instanceId: null, site, error: null });
     await refuseEmptySite(this.#run, filesOf(this.#plan.deployment, record), site);
     return { name, status: "healthy", instanceId: null, site, failure: null, beside: false };
   }
 
   async #notRunAgain(record: ServiceRecord, former: RunningService | undefined): Promise<Outcome> {
     const { name } = record.spec;
-    say(this.#run, "start", `${name} ran for that release and is not run again on the way back`);
+    logLine(this.#run, "start", `${name} ran for that release and is not run again on the way back`);
     const instanceId = former?.service.instanceId ?? null;
-    await this.#plan.tell(name, { status: "done", instanceId, error: null });
+    await this.#plan.report(name, { status: "done", instanceId, error: null });
     return { name, status: "done", instanceId, site: null, failure: null, beside: false };
   }
 
@@ -238,8 +241,8 @@ export class Changeover {
     const settled = isBack ? outcome : { ...outcome, instanceId: null };
     this.#outcomes.set(name, settled);
     if (this.#plan.wanted.length > 1) {
-      say(this.#run, "health", error.message, "error");
-      await this.#plan.tell(name, {
+      logLine(this.#run, "health", error.message, "error");
+      await this.#plan.report(name, {
         status: "failed",
         error: this.#run.writer.masked(error.message),
         instanceId: settled.instanceId,
@@ -264,7 +267,12 @@ export class Changeover {
       return true;
     } catch (error) {
       if (!isOwnFailure(error)) throw error;
-      say(this.#run, "health", `The former version of ${name} could not be started again: ${error.message}`, "error");
+      logLine(
+        this.#run,
+        "health",
+        `The former version of ${name} could not be started again: ${error.message}`,
+        "error",
+      );
       return false;
     }
   }
@@ -276,7 +284,7 @@ export class Changeover {
   }
 
   #started(record: ServiceRecord, instanceId: string): Started {
-    return { record, instanceId, isPublic: this.#plan.publicly.has(record.spec.name) };
+    return { record, instanceId, isPublic: this.#plan.publicServices.has(record.spec.name) };
   }
 
   #made({ image, spec }: ServiceRecord): string {

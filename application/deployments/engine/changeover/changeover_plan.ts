@@ -23,13 +23,13 @@ export interface ChangeoverPlan {
   readonly deployment: Deployment;
   readonly owner: InstanceOwner;
   /** The public services. */
-  readonly publicly: ReadonlySet<string>;
+  readonly publicServices: ReadonlySet<string>;
   /** Reports the interim state of a service. */
-  readonly tell: (name: string, change: Partial<DeployedService>) => Promise<void>;
+  readonly report: (name: string, change: Partial<DeployedService>) => Promise<void>;
   /** Whether unchanged services are left alone. */
-  readonly keepsSame: boolean;
+  readonly keepsUnchanged: boolean;
   /** Whether a partial release is acceptable if some services fail. */
-  readonly inPart: boolean;
+  readonly allowsPartial: boolean;
   /** Whether one-shot services run; a rollback does not run them again. */
   readonly runsOneShots: boolean;
 }

@@ -2,7 +2,7 @@ import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { HOW_TO_BE_PUBLIC, NOTHING_PUBLIC } from "../../../../domain/services/resolve_endpoints.ts";
 import { invalid } from "../../../../domain/failure.ts";
 import type { ProjectType } from "../../../../domain/projects/project.ts";
-import { type Run, say } from "../run.ts";
+import { type Run, logLine } from "../run.ts";
 
 const KINDS: Readonly<Record<ProjectType, string>> = {
   app: "an app",
@@ -29,7 +29,7 @@ export async function compareKind(run: Run, found: ProjectType | null): Promise<
         `Bring its compose file back, or set projectType to "${found}" if that is meant`,
     );
   }
-  say(run, "detect", `The project was ${KINDS[before]} so far, and is ${KINDS[found]} now`, "warn");
+  logLine(run, "detect", `The project was ${KINDS[before]} so far, and is ${KINDS[found]} now`, "warn");
 }
 
 /** Rejects a deployment that would remove the last public address, unless `publicEndpoints: []` asks for it. */
@@ -44,7 +44,7 @@ export async function keepAddress(run: Run, publicEndpoints: readonly unknown[])
         "If nothing shall be public any more, set publicEndpoints to []",
     );
   }
-  say(run, "detect", NOTHING_PUBLIC, "warn");
+  logLine(run, "detect", NOTHING_PUBLIC, "warn");
 }
 
 async function liveDeployment({ deployment, ports }: Run): Promise<Deployment | undefined> {

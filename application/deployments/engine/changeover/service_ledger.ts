@@ -4,8 +4,8 @@ import { type Run, store } from "../run.ts";
 
 /** Stores a change of a service, and emits its event. */
 export async function publishService(run: Run, name: string, change: Partial<DeployedService>): Promise<void> {
-  const told = serviceEvent({ ...entryOf(run.deployment, name), ...change });
-  await store(run, (deployment) => withService(deployment, name, change), [told]);
+  const event = serviceEvent({ ...entryOf(run.deployment, name), ...change });
+  await store(run, (deployment) => withService(deployment, name, change), [event]);
 }
 
 /** Returns the deployment with a changed service. */

@@ -19,7 +19,7 @@ import { LeaseLost } from "../hold.ts";
 import { partialFailure } from "../../../../domain/deployments/partial_failure.ts";
 import { publicServices } from "../../../../domain/services/public_services.ts";
 import { recordsOf } from "../../../services/records_of.ts";
-import { isOutage, type Run, say, store } from "../run.ts";
+import { isOutage, type Run, logLine, store } from "../run.ts";
 import { routesTo } from "../../../services/service_routes.ts";
 import { serviceEvent } from "../changeover/service_ledger.ts";
 
@@ -42,7 +42,7 @@ export async function carryOutDecision(run: Run, what: RequestedDecision): Promi
 
 /** Makes the services that came up the final release; there is no way back behind it. */
 async function keep(run: Run): Promise<void> {
-  say(run, null, "Kept: what came up serves, the rest stays as it was");
+  logLine(run, null, "Kept: what came up serves, the rest stays as it was");
   await tidyUp(run, run.deployment, () => dropUpload(run.ports, run.deployment));
   await end(run, "kept", (deployment) => ({ ...deployment, error: null }));
 }
@@ -50,7 +50,7 @@ async function keep(run: Run): Promise<void> {
 /** Takes every service back to its state before this deployment; unchanged ones are left alone. */
 async function reject(run: Run): Promise<void> {
   const { replaces } = run.deployment;
-  say(run, null, "Rejected: what changed goes back to where it was");
+  logLine(run, null, "Rejected: what changed goes back to where it was");
   const former = replaces === null ? undefined : await run.ports.deployments.get(replaces);
   // If a killed server had already moved traffic back, only the announcement and the cleanup remain.
   const restored = former && (await isLive(run)) ? await bringBack(run, former) : former;
@@ -98,12 +98,12 @@ async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
     deployment: former,
     // Unique, because another deployment may go back to the same release again.
     owner: { id: former.id, attempts: `${former.attempts}r${deployment.version}-${deployment.attempts}` },
-    publicly,
+    publicServices: publicly,
     // Only emits events: the stored state stays true until traffic moves back, so that a restart finds it unchanged.
-    tell: async (name, { status = "pending", error = null }) =>
+    report: async (name, { status = "pending", error = null }) =>
       run.writer.event({ type: "service", name, status, error }),
-    keepsSame: true,
-    inPart: false,
+    keepsUnchanged: true,
+    allowsPartial: false,
     runsOneShots: false,
   });
   try {
@@ -137,7 +137,7 @@ async function restoreDecision(run: Run, what: RequestedDecision, failure: Failu
   await ensureServices(run.ports, run.deployment);
   await removeBegun(run, () => true);
   const message = run.writer.masked(failure.message);
-  say(run, null, `Cannot ${what} this deployment: ${message}`, "error");
+  logLine(run, null, `Cannot ${what} this deployment: ${message}`, "error");
   const error = { code: `${what}_failed`, message: `Cannot ${what} this deployment: ${message}`, step: null };
   const { status, decision } = run.deployment;
   // Ends the event stream of clients that follow the decision.
@@ -170,7 +170,7 @@ async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined)
 /** Cleans up what is not part of the live release. A failure other than an outage or a lost lease is only logged. */
 async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promise<void>): Promise<void> {
   const project = { ...run.project, activeDeploymentId: live?.id ?? null };
-  const later: RunInBackground = (work) => run.afterwards.push(work);
+  const later: RunInBackground = (work) => run.backgroundTasks.push(work);
   const works = [
     () => retire(run, { services: live?.services ?? [] }),
     drop,
@@ -182,7 +182,7 @@ async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promis
       await work();
     } catch (error) {
       if (isOutage(error) || error instanceof LeaseLost) throw error;
-      say(run, null, "Not everything of former releases could be removed; it is tried again later", "warn");
+      logLine(run, null, "Not everything of former releases could be removed; it is tried again later", "warn");
     }
   }
 }

@@ -1,6 +1,6 @@
 import { memberOf, objectOf, textOf } from "../../text/json_text.ts";
 import { dependsOn, isMember, type NodePackage, scriptText } from "./package.ts";
-import { localDependencies, wayToRoot } from "./workspace.ts";
+import { localDependencies, pathToRoot } from "./workspace.ts";
 import { plainPackage } from "../../plain_names.ts";
 
 const MAX_BUILT = 30;
@@ -17,7 +17,7 @@ export function buildInWorkspace(
   const own = build === undefined ? undefined : `${set}${build}`;
   if (!isMember(project)) return own;
   const byTool = scriptText(project.manifest, "build") === undefined ? undefined : toolsBuild(project);
-  if (byTool !== undefined) return `cd ${wayToRoot(project.workspace!, project.folder)} && ${set}${byTool(variable)}`;
+  if (byTool !== undefined) return `cd ${pathToRoot(project.workspace!, project.folder)} && ${set}${byTool(variable)}`;
   return withDependencies(project, own);
 }
 
@@ -47,7 +47,7 @@ function withDependencies(project: NodePackage, own: string | undefined): string
   );
   if (needed.length === 0) return own;
   if (manager.name === "pnpm" && own === "pnpm run build") return 'pnpm --filter "{.}..." run build';
-  const way = wayToRoot(workspace!, folder);
+  const way = pathToRoot(workspace!, folder);
   const before = needed.slice(0, MAX_BUILT).map(({ path }) => `(cd ${way}/${path} && ${manager.run} build)`);
   return [...before, ...(own === undefined ? [] : [own])].join(" && ");
 }

@@ -4,7 +4,7 @@ import { nodeFinding } from "./finding.ts";
 import { configCode } from "./framework.ts";
 import { packageManager } from "./packages.ts";
 import { dependsOn, type NodePackage } from "./package.ts";
-import { wayToRoot, type Workspace } from "./workspace.ts";
+import { pathToRoot, type Workspace } from "./workspace.ts";
 import { plainPackage, plainPath } from "../../plain_names.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 import { settingIn } from "../../text/script_text.ts";
@@ -72,7 +72,7 @@ export function nxApplication(folder: ProjectFolder): Finding | undefined {
   if (name === undefined || plainPath(path) !== path) return undefined;
   const workspace: Workspace = { root, manifest, members: [], needed: new Set() };
   const manager = packageManager(root, manifest);
-  const way = wayToRoot(workspace, folder)!;
+  const way = pathToRoot(workspace, folder)!;
   const build = memberOf(memberOf(settings, "targets"), "build");
   const options = memberOf(build, "options");
   const application: NxApplication = {

@@ -1,6 +1,6 @@
 import { type JsonObject, memberOf, objectOf, textOf } from "../../text/json_text.ts";
 import { managerVersion } from "./manager_versions.ts";
-import { wayToRoot, type Workspace } from "./workspace.ts";
+import { pathToRoot, type Workspace } from "./workspace.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 
 export type ManagerName = "npm" | "pnpm" | "yarn" | "bun";
@@ -81,7 +81,7 @@ export function packageManager(
     version,
     home,
     lockfile,
-    install: needed ? installCommand(installed, workspace && wayToRoot(workspace, folder)) : undefined,
+    install: needed ? installCommand(installed, workspace && pathToRoot(workspace, folder)) : undefined,
     run: `${row.name} run`,
     exec: row.exec,
     node: installed.pnp ? "yarn node" : "node",

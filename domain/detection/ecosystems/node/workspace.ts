@@ -81,7 +81,7 @@ export function isDependedOn({ needed }: Workspace, name: string | undefined): b
 }
 
 /** The relative path from a member to the root of its workspace, such as `../..`; `undefined` at the root itself. */
-export function wayToRoot({ root }: Workspace, folder: ProjectFolder): string | undefined {
+export function pathToRoot({ root }: Workspace, folder: ProjectFolder): string | undefined {
   const depth = partsOf(folder.path).length - partsOf(root.path).length;
   return depth === 0 ? undefined : Array.from({ length: depth }, () => "..").join("/");
 }
