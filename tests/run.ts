@@ -9,7 +9,7 @@ import { testPrograms } from "./support/runner/test_programs.ts";
 
 const MINUTES = 60_000;
 /** Several times what the longest group takes on an idle machine. */
-const LIMIT = 20 * MINUTES;
+const LIMIT = 12 * MINUTES;
 
 /**
  * A lane with the groups that it may run, in order. A group that several lanes may run is run by the first one that

@@ -26,7 +26,7 @@ const root = new URL("../../../", import.meta.url).pathname;
  * How many files of a folder that needs servers run in one process. Parts run in parallel with others, and each process
  * costs a second.
  */
-const PART = 4;
+const PART = 2;
 
 /** Slow files. They run first, so that no lane is left with them at the end. */
 const LONG = /\/(fault_matrix|paused_server|process_runtime|runtime|lost_lease|services_resume)_test\.ts$/;
@@ -40,11 +40,9 @@ export async function testGroups({ fastOnly, paths }: TestSelection): Promise<Te
   const fastPaths = await pathsOfFastTests();
   const isFast = (file: string) => fastPaths.some((path) => within(file, path));
   const runs = [...chosen.filter(isFast), ...(fastOnly ? [] : chosen.filter((file) => !isFast(file)))];
-  const groups = [...Map.groupBy(runs, (file) => nameOf(file, isFast(file)))].flatMap(([name, files]) =>
+  return [...Map.groupBy(runs, (file) => nameOf(file, isFast(file)))].flatMap(([name, files]) =>
     isFast(files[0]!) ? [{ name, files, kind: "fast" as const }] : parts(name, files),
   );
-  const isSlow = ({ files }: TestGroup) => files.some((file) => LONG.test(file));
-  return [...groups.filter(isSlow), ...groups.filter((group) => !isSlow(group))];
 }
 
 function nameOf(file: string, isFast: boolean): string {
@@ -52,13 +50,13 @@ function nameOf(file: string, isFast: boolean): string {
   return !isFast && folder === "integration" && kindOf(file) === "docker" ? "integration with Docker" : folder;
 }
 
-/** Splits files into parts, the slow ones spread over the first of them. */
 function parts(name: string, all: readonly string[]): TestGroup[] {
-  const lists = Array.from({ length: Math.ceil(all.length / PART) }, (): string[] => []);
-  const slow = all.filter((file) => LONG.test(file));
-  slow.forEach((file, index) => lists[index % lists.length]!.push(file));
-  for (const file of all.filter((each) => !LONG.test(each))) lists.find(({ length }) => length < PART)!.push(file);
-  return lists.map((files, index) => ({ name: `${name}, part ${index + 1}`, files, kind: kindOf(files[0]!) }));
+  const files = [...all.filter((file) => LONG.test(file)), ...all.filter((file) => !LONG.test(file))];
+  return Array.from({ length: Math.ceil(files.length / PART) }, (_, index) => ({
+    name: `${name}, part ${index + 1}`,
+    files: files.slice(index * PART, (index + 1) * PART),
+    kind: kindOf(files[0]!),
+  }));
 }
 
 /** Tests of Docker adapters and of adapters whose servers (S3, SSH) run in Docker containers. */
