@@ -9,9 +9,13 @@ export async function dropName(engine: EngineApi, name: string): Promise<void> {
   try {
     await engine.request("DELETE", `/images/${name}`, { timeoutMs: engine.longAnswerMs });
   } catch (error) {
-    const isGoneOrInUse = error instanceof EngineRefusal && (error.status === 404 || error.status === 409);
-    if (!isGoneOrInUse) throw error;
+    if (!(error instanceof EngineRefusal && isGoneOrInUse(error))) throw error;
   }
+}
+
+/** The engine answers 500 for an image that another request removes at the same time. */
+function isGoneOrInUse({ status, message }: EngineRefusal): boolean {
+  return status === 404 || status === 409 || (status === 500 && /unrecognized image ID/i.test(message));
 }
 
 /** Removes an image that has lost its name to another one; keeps it if it still has a name or is in use. */

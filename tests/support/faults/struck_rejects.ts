@@ -8,7 +8,9 @@ import { file } from "../inputs/tar_archive.ts";
 const REJECTED_MS = 60_000;
 
 /** A reject is struck while the former version starts. */
-export const REJECT_STRIKES: readonly Strike[] = [{ step: "reject", sign: '"asked":"reject"', afterMs: 1_500 }];
+export const REJECT_STRIKES: readonly Strike[] = [
+  { step: "reject", sign: '"pendingDecision":"reject"', afterMs: 1_500 },
+];
 
 /** A reject after the strike. */
 export interface StruckReject {
