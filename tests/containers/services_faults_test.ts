@@ -6,7 +6,7 @@ import { type DockerServer, dockerServer } from "../support/servers/docker_serve
 import { eventually } from "../support/eventually.ts";
 import { faultMatrix } from "../support/faults/fault_matrix.ts";
 import { processesWith } from "../support/processes_with.ts";
-import { serviceApp } from "../support/servers/service_app.ts";
+import { backPage, serviceApp } from "../support/servers/service_app.ts";
 import { DEPLOYMENT_STRIKES, struckApps } from "../support/faults/struck_apps.ts";
 import { REJECT_STRIKES, struckRejects } from "../support/faults/struck_rejects.ts";
 
@@ -51,7 +51,7 @@ async function expectContainers({ docker }: DockerServer, { name, project, back 
   });
   const volumes = await docker("volume", "ls", "--quiet", "--filter", `label=slipway.scope=${project.id}`);
   expect(volumes).toHaveLength(1);
-  expect((await project.page("/back")).split(" ")[0]).toBe(back);
+  expect((await backPage(project)).split(" ")[0]).toBe(back);
 }
 
 describe("a deployment of several services struck at any step", () => {
@@ -60,8 +60,8 @@ describe("a deployment of several services struck at any step", () => {
     settings: () => ({ publicEndpoints: [{ service: "web" }] }),
     async expectLeft(server, { name, project, id, outcome, version }) {
       await expectContainers(server, { name, project, back: version });
-      const told = outcome === "done" ? `starts=v1,.*${version} once=v1,.*${version}$` : "starts=v1,.* once=v1,";
-      expect(await project.page("/back")).toMatch(new RegExp(told));
+      const expected = outcome === "done" ? `starts=v1,.*${version} once=v1,.*${version}$` : "starts=v1,.* once=v1,";
+      expect(await backPage(project)).toMatch(new RegExp(expected));
       const own = readdirSync(join(server.slipway.folder, "releases")).filter((entry) => entry.includes(id));
       expect(own).toHaveLength(outcome === "done" ? 1 : 0);
     },

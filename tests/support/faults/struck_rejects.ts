@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { TestProject } from "../apps/deploying.ts";
 import { eventually } from "../eventually.ts";
 import type { FaultyServer, Strike, StruckProject } from "./fault_matrix.ts";
-import { serviceApp, type ServiceAppOptions } from "../servers/service_app.ts";
+import { backPage, serviceApp, type ServiceAppOptions } from "../servers/service_app.ts";
 import { file } from "../inputs/tar_archive.ts";
 
 const REJECTED_MS = 60_000;
@@ -64,7 +64,7 @@ export function struckRejects<Server extends FaultyServer>(
       async expectNext() {
         await project.deployed(await upload("v3"));
         expect(await project.page()).toBe("v3");
-        expect(await project.page("/back")).toMatch(/^v3 starts=v2,.*v3 once=v2,.*v3$/);
+        expect(await backPage(project)).toMatch(/^v3 starts=v2,.*v3 once=v2,.*v3$/);
       },
     };
   };

@@ -1,4 +1,5 @@
-import type { Files } from "../apps/deploying.ts";
+import type { Files, TestProject } from "../apps/deploying.ts";
+import { eventually } from "../eventually.ts";
 
 /** Options for a version of the services. */
 export interface ServiceAppOptions {
@@ -12,6 +13,9 @@ export interface ServiceAppOptions {
 
 /** Makes the builds of this run unique: a cached layer of an earlier run would make slow ones fast. */
 const RUN = crypto.randomUUID();
+
+/** The page of the `web` service when the `back` service does not respond. */
+const UNREACHABLE = "back is unreachable";
 
 /** Responds with its version, or with what the `back` service reports about itself and the volume. */
 const SERVER = `
@@ -39,10 +43,10 @@ while (1) {
 sub text { open my $file, '<', shift or return ''; local $/; return join ',', split /\\n/, <$file> // ''; }
 sub note { open my $file, '>>', shift or die "Cannot write: $!"; print $file "$version\\n"; close $file; }
 sub asked {
-  my $back = IO::Socket::INET->new(PeerAddr => 'back', PeerPort => 4000, Timeout => 2) or return 'nobody is there';
+  my $back = IO::Socket::INET->new(PeerAddr => 'back', PeerPort => 4000, Timeout => 2) or return '${UNREACHABLE}';
   print $back "GET / HTTP/1.0\\r\\n\\r\\n";
   my $answer = join '', <$back>;
-  return $answer =~ /\\r\\n\\r\\n(.*)/s ? $1 : 'nobody answers';
+  return $answer =~ /\\r\\n\\r\\n(.*)/s ? $1 : '${UNREACHABLE}';
 }
 `;
 
@@ -89,4 +93,15 @@ volumes:
     "build.sh": `# ${RUN} ${slow ? version : ""}\necho building\nsleep ${slow ? 1.5 : 0}\n`,
     "server.pl": SERVER,
   };
+}
+
+/**
+ * The page of the `back` service, once it responds. A service without a port counts as up as soon as it runs, which is
+ * before it listens.
+ */
+export function backPage(project: TestProject): Promise<string> {
+  return eventually(
+    () => project.page("/back"),
+    (text) => text !== UNREACHABLE,
+  );
 }
