@@ -1,10 +1,8 @@
 import { scopeOf } from "../../../domain/deployments/release_scope.ts";
 import type { Deployment, DeploymentError } from "../../../domain/deployments/deployment.ts";
-import type { NewEvent } from "../../../domain/deployments/deployment_event.ts";
 import { secretMask } from "../../../domain/deployments/secret_mask.ts";
 import { secretValues } from "../../../domain/deployments/secret_values.ts";
 import { stoppedService } from "../../../domain/deployments/stopped_service.ts";
-import { transition } from "../../../domain/deployments/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import { cleanImages } from "../cleanup/clean_images.ts";
@@ -19,23 +17,22 @@ import { beginBuild } from "./build/begin_build.ts";
 import { bringLive, restoreFormer, isServing, retire } from "./changeover/bring_live.ts";
 import { buildRelease } from "./build/build_release.ts";
 import { carryOutDecision } from "./decision/carry_out_decision.ts";
+import { end } from "./end.ts";
 import { EventWriter } from "./event_writer.ts";
 import { fencedPorts } from "./fenced_ports.ts";
 import { type Hold, type StopReason, LeaseLost } from "./hold.ts";
 import { partialFailure } from "../../../domain/deployments/partial_failure.ts";
-import { serviceEvent } from "./changeover/service_ledger.ts";
 import {
   type EnginePorts,
   type EngineSettings,
   isOutage,
-  isStillOurs,
   type Run,
   logLine,
   step,
   StepFailed,
   Stopped,
-  withNoted,
 } from "./run.ts";
+import { tidyUp } from "./tidy_up.ts";
 
 const ATTEMPTS = 4;
 
@@ -86,9 +83,9 @@ async function carryOut(run: Run): Promise<void> {
   if (run.deployment.status === "building") await buildRelease(run);
   await bringLive(run);
   const failure = partialFailure(run.deployment);
-  await tidyUp(run, failure === null ? ["retire", "clean"] : ["retire"]);
-  if (failure !== null) return end(run, "partly_healthy", failure);
-  await end(run, "healthy", null);
+  await leaveFormer(run, failure === null ? ["retire", "clean"] : ["retire"]);
+  if (failure !== null) return end(run, "partly_healthy", { error: failure });
+  await end(run, "healthy");
   // Edges of other processes find a preview only once it is stored as ready.
   if (run.deployment.environment === "preview") await run.ports.liveReleases.announce(scopeOf(run.deployment));
 }
@@ -109,7 +106,7 @@ async function refuseHopeless(run: Run): Promise<void> {
 }
 
 /** Retires the former release and removes what no rollback can use. A failure does not undo a release that serves. */
-async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise<void> {
+async function leaveFormer(run: Run, which: readonly ("retire" | "clean")[]): Promise<void> {
   const { project, deployment } = run;
   const served = deployment.environment === "preview" ? project : { ...project, activeDeploymentId: deployment.id };
   const later: RunInBackground = (work) => run.backgroundTasks.push(work);
@@ -124,13 +121,8 @@ async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise
     },
   };
   for (const name of which) {
-    try {
-      await step(run, name, works[name]);
-    } catch (error) {
-      const cause = error instanceof StepFailed ? error.cause : undefined;
-      if (!(error instanceof StepFailed) || cause instanceof LeaseLost || isOutage(cause)) throw error;
-      logLine(run, name, "Not everything of former releases could be removed; it is tried again later", "warn");
-    }
+    run.signal.throwIfAborted();
+    await tidyUp(run, { tasks: [() => step(run, name, works[name])], what: "former releases", at: name });
   }
 }
 
@@ -162,12 +154,12 @@ async function conclude(run: Run, error: unknown): Promise<void> {
   await undo(run);
   if (reason === "cancelled" || cause instanceof Stopped) {
     logLine(run, null, cause instanceof Stopped ? cause.message : "The deployment was cancelled");
-    await end(run, "cancelled", null);
+    await end(run, "cancelled", { change: stopped });
     return forgetSources(run);
   }
   const reported = deploymentErrorOf(run, error, cause);
   logLine(run, reported.step, reported.message, "error");
-  await end(run, "failed", reported);
+  await end(run, "failed", { error: reported, change: stopped });
   await forgetSources(run);
   if (!(cause instanceof Failure)) throw cause;
 }
@@ -194,46 +186,14 @@ async function forgetSources({ ports, project, settings }: Run): Promise<void> {
 async function undo(run: Run): Promise<void> {
   const { deployment, ports } = run;
   const own = (deployment.artifactOf ?? deployment.id) === deployment.id;
-  const works = [
+  const tasks = [
     () => restoreFormer(run),
     () => (deployment.plan.runtime === "docker" ? dropVolumes(ports, deployment) : undefined),
     () => (own ? ports.releaseFolders.remove(deployment.id) : undefined),
     () => (own && deployment.plan.runtime === "docker" ? ports.releaseImages.remove(deployment.id) : undefined),
     () => keepUpload(ports, deployment),
   ];
-  for (const work of works) {
-    try {
-      await work();
-    } catch (error) {
-      if (isOutage(error) || error instanceof LeaseLost) throw error;
-      logLine(run, null, "Not everything of this deployment could be removed; it is tried again later", "warn");
-    }
-  }
-}
-
-async function end(
-  run: Run,
-  what: "healthy" | "partly_healthy" | "failed" | "cancelled",
-  error: DeploymentError | null,
-): Promise<void> {
-  const at = run.ports.clock.now();
-  const changed = await run.writer.storeWith((noted) =>
-    run.ports.deployments.change(run.deployment.id, (deployment) => {
-      if (!isStillOurs(run, deployment)) return undefined;
-      const ended = transition(withNoted(run, deployment), what, { at, error });
-      const next = what === "healthy" || what === "partly_healthy" ? ended : stopped(ended);
-      return { deployment: next, events: [...noted, ...lastEvents(next)] };
-    }),
-  );
-  if (changed) run.deployment = changed;
-}
-
-function lastEvents({ status, decision, services, error }: Deployment): NewEvent[] {
-  return [
-    ...(status === "failed" || status === "cancelled" ? services.map(serviceEvent) : []),
-    { type: "status", status, decision },
-    { type: "end", status, decision, error },
-  ];
+  await tidyUp(run, { tasks, what: "this deployment" });
 }
 
 /** A deployment with nothing running and no artifact. */

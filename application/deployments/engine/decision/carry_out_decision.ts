@@ -1,9 +1,7 @@
 import type { DeployedService, Deployment } from "../../../../domain/deployments/deployment.ts";
-import type { NewEvent } from "../../../../domain/deployments/deployment_event.ts";
 import { inContainers, usesContainers } from "../../../../domain/deployments/instance_id.ts";
 import { stoppedService } from "../../../../domain/deployments/stopped_service.ts";
 import { reopenDecision, type RequestedDecision } from "../../../../domain/deployments/requests.ts";
-import { transition, type DeploymentTransition } from "../../../../domain/deployments/transitions.ts";
 import { Failure } from "../../../../domain/failure.ts";
 import { cleanImages } from "../../cleanup/clean_images.ts";
 import { cleanReleases } from "../../cleanup/clean_releases.ts";
@@ -15,13 +13,14 @@ import type { Instance } from "../../../../ports/services/runtime.ts";
 import { retire, runningServicesOf } from "../changeover/bring_live.ts";
 import { Changeover, STOP_GRACE_MS } from "../changeover/changeover.ts";
 import type { Outcome } from "../changeover/changeover_plan.ts";
+import { end } from "../end.ts";
 import { LeaseLost } from "../hold.ts";
 import { partialFailure } from "../../../../domain/deployments/partial_failure.ts";
 import { publicServices } from "../../../../domain/services/public_services.ts";
 import { recordsOf } from "../../../services/records_of.ts";
 import { isOutage, type Run, logLine, store } from "../run.ts";
+import { tidyUp } from "../tidy_up.ts";
 import { routesTo } from "../../../services/service_routes.ts";
-import { serviceEvent } from "../changeover/service_ledger.ts";
 
 /**
  * Carries out the decision about a partial failure, resuming where a killed process stopped. If that fails, logs why
@@ -43,8 +42,8 @@ export async function carryOutDecision(run: Run, what: RequestedDecision): Promi
 /** Makes the services that came up the final release; there is no way back behind it. */
 async function keep(run: Run): Promise<void> {
   logLine(run, null, "Kept: what came up serves, the rest stays as it was");
-  await tidyUp(run, run.deployment, () => dropUpload(run.ports, run.deployment));
-  await end(run, "kept", (deployment) => ({ ...deployment, error: null }));
+  await leaveOnly(run, run.deployment, () => dropUpload(run.ports, run.deployment));
+  await end(run, "kept", { change: (deployment) => ({ ...deployment, error: null }) });
 }
 
 /** Takes every service back to its state before this deployment; unchanged ones are left alone. */
@@ -55,15 +54,20 @@ async function reject(run: Run): Promise<void> {
   // If a killed server had already moved traffic back, only the announcement and the cleanup remain.
   const restored = former && (await isLive(run)) ? await bringBack(run, former) : former;
   await lead(run, restored);
-  await tidyUp(run, restored, () => dropOwn(run, restored));
-  await end(run, "rejected", (deployment) => ({
+  await leaveOnly(run, restored, () => dropOwn(run, restored));
+  await end(run, "rejected", { change: rejected });
+}
+
+/** A rejected release, with nothing running and no artifact. */
+function rejected(deployment: Deployment): Deployment {
+  return {
     ...deployment,
     // Not the error of a first attempt to reject it.
     error: partialFailure(deployment),
     artifactAvailable: false,
     urls: [],
     services: deployment.services.map(rejectedService),
-  }));
+  };
 }
 
 /** A service of a rejected release: failed ones stay failed, the others are stopped, and none keeps a URL. */
@@ -167,38 +171,15 @@ async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined)
   if (deployment.plan.runtime === "docker") await ports.releaseImages.remove(deployment.id);
 }
 
-/** Cleans up what is not part of the live release. A failure other than an outage or a lost lease is only logged. */
-async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promise<void>): Promise<void> {
+/** Removes what is not part of the live release. */
+async function leaveOnly(run: Run, live: Deployment | undefined, drop: () => Promise<void>): Promise<void> {
   const project = { ...run.project, activeDeploymentId: live?.id ?? null };
   const later: RunInBackground = (work) => run.backgroundTasks.push(work);
-  const works = [
+  const tasks = [
     () => retire(run, { services: live?.services ?? [] }),
     drop,
     () => cleanReleases(run.ports, run.settings.rollbackWindow, later)(project),
-    async () => ([run.deployment, ...(live ? [live] : [])].some(usesContainers) ? cleanImages(run.ports)() : undefined),
+    () => ([run.deployment, ...(live ? [live] : [])].some(usesContainers) ? cleanImages(run.ports)() : undefined),
   ];
-  for (const work of works) {
-    try {
-      await work();
-    } catch (error) {
-      if (isOutage(error) || error instanceof LeaseLost) throw error;
-      logLine(run, null, "Not everything of former releases could be removed; it is tried again later", "warn");
-    }
-  }
-}
-
-async function end(
-  run: Run,
-  what: Extract<DeploymentTransition, "kept" | "rejected">,
-  also: (deployment: Deployment) => Deployment,
-) {
-  const at = run.ports.clock.now();
-  const settled = (deployment: Deployment) => also(transition(deployment, what, { at }));
-  const { status, decision, services, error } = settled(run.deployment);
-  const events: NewEvent[] = [
-    ...(what === "rejected" ? services.map(serviceEvent) : []),
-    { type: "status", status, decision },
-    { type: "end", status, decision, error },
-  ];
-  await store(run, settled, events);
+  await tidyUp(run, { tasks, what: "former releases" });
 }
