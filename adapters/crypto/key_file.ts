@@ -2,6 +2,7 @@ import { link, mkdir, open, readFile, rename, stat, unlink } from "node:fs/promi
 import { join } from "node:path";
 import { conflict, Failure } from "../../domain/failure.ts";
 import { type Keyring, keyringOf, type KeyText, newKeyText } from "./keyring.ts";
+import { errorCode, unlessMissing } from "../shared/error_code.ts";
 
 /** The sources of this installation's secret keys. */
 export interface KeySources {
@@ -54,13 +55,8 @@ export async function addKey(folder: string): Promise<string> {
 }
 
 async function readKeys(folder: string): Promise<[KeyText, ...KeyText[]] | undefined> {
-  let content: string;
-  try {
-    content = await readFile(join(folder, FILE), "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  const content = await readFile(join(folder, FILE), "utf8").catch(unlessMissing);
+  if (content === undefined) return undefined;
   const [first, ...rest] = content.split("\n").filter((line) => line.trim() !== "");
   return [{ text: first ?? "", origin: ORIGIN }, ...rest.map((text) => ({ text, origin: ORIGIN }))];
 }
@@ -75,7 +71,7 @@ async function createKeys(folder: string): Promise<[KeyText, ...KeyText[]]> {
     // key.
     await link(draft, path);
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   } finally {
     await unlink(draft);
   }
@@ -97,7 +93,7 @@ async function removeAbandoned(path: string): Promise<void> {
   try {
     if (Date.now() - (await stat(path)).mtimeMs > ABANDONED_MS) await unlink(path);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    unlessMissing(error);
   }
 }
 
@@ -115,8 +111,8 @@ async function usable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    const code = codeOf(cause);
-    if (cause instanceof Failure || code === undefined) throw cause;
+    const code = errorCode(cause);
+    if (cause instanceof Failure || code === "") throw cause;
     if (code === "EEXIST") throw alreadyRunning();
     throw new Failure("unavailable", "secret_key_unusable", `Cannot use ${ORIGIN}: ${code}`, { cause });
   }
@@ -124,9 +120,4 @@ async function usable<T>(work: () => Promise<T>): Promise<T> {
 
 function alreadyRunning(): Failure {
   return conflict("rotation_running", "Cannot add a secret key: another process is adding one. Try again in a moment");
-}
-
-function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined;
-  return typeof code === "string" ? code : undefined;
 }

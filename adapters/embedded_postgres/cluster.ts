@@ -8,6 +8,7 @@ import type { PostgresBinaries } from "./postgres_binaries.ts";
 import { inherited, type Program, startProgram } from "./program.ts";
 import type { SystemUser } from "../../ports/servers/system_user.ts";
 import { unavailable } from "./unavailable.ts";
+import { unlessMissing } from "../shared/error_code.ts";
 
 /** What is needed to create and maintain a PostgreSQL cluster. */
 export interface Cluster {
@@ -106,8 +107,4 @@ async function run({ user, log }: Cluster, program: Pick<Program, "command" | "f
     "postgres_not_initialized",
     `Cannot prepare the embedded PostgreSQL: ${log.reason() || `its program ended with ${child.signalCode ?? code}`}; postgres.log in the data folder says more`,
   );
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
 }

@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { unlessMissing } from "../shared/error_code.ts";
 
 /** The port and password of the embedded PostgreSQL in a data folder. */
 export interface ConnectionRecord {
@@ -12,12 +13,9 @@ export const DATABASE = "slipway";
 
 /** Reads the record of a data folder; `undefined` if it is missing or invalid. */
 export async function readConnectionRecord(folder: string): Promise<ConnectionRecord | undefined> {
-  const text = await readFile(join(folder, "postgres.json"), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "null";
-    throw error;
-  });
+  const text = await readFile(join(folder, "postgres.json"), "utf8").catch(unlessMissing);
   try {
-    const { port, password } = JSON.parse(text) as Record<string, unknown>;
+    const { port, password } = JSON.parse(text ?? "null") as Record<string, unknown>;
     return typeof port === "number" && typeof password === "string" ? { port, password } : undefined;
   } catch {
     return undefined;

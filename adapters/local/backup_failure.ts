@@ -1,5 +1,5 @@
 import { Failure } from "../../domain/failure.ts";
-import { codeOf } from "./folder_tree.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 const REASONS: Readonly<Record<string, readonly [code: string, reason: string]>> = {
   EACCES: ["permission_denied", "this service may not do that in the folder; change the folder's owner or rights"],
@@ -18,8 +18,11 @@ const REASONS: Readonly<Record<string, readonly [code: string, reason: string]>>
 
 /** Maps a file system error to the failure of a backup store; passes any other error through. */
 export function backupFailure(action: string, error: unknown): unknown {
-  if (error instanceof Failure || !(error instanceof Error) || codeOf(error) === "") return error;
-  const [code, reason] = REASONS[codeOf(error)] ?? ["unreachable", "the disk failed; the log of this machine says why"];
+  if (error instanceof Failure || !(error instanceof Error) || errorCode(error) === "") return error;
+  const [code, reason] = REASONS[errorCode(error)] ?? [
+    "unreachable",
+    "the disk failed; the log of this machine says why",
+  ];
   return new Failure("remote_failed", code, `Cannot ${action} the object in the local folder: ${reason}`, {
     cause: error,
   });

@@ -12,7 +12,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { invalid } from "../../domain/failure.ts";
-import { codeOf } from "./folder_tree.ts";
+import { unlessCode } from "../shared/error_code.ts";
 
 /** An entry that is about to be copied. */
 export interface CopiedEntry {
@@ -39,7 +39,7 @@ const MAX_DEPTH = 256;
 const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
 /** Error codes of an entry that was removed or replaced by another kind after it was listed. */
-const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EINVAL"]);
+const GONE = ["ENOENT", "ENOTDIR", "ELOOP", "EINVAL"];
 
 /**
  * Copies the content of a folder into an existing one. Copies symlinks as symlinks and never follows them, not even
@@ -98,12 +98,12 @@ class TreeCopy {
     const path = folder.path + entry.name;
     const place = join(placeOf(folder), entry.name);
     if (entry.isSymbolicLink()) {
-      const target = await unlessGone(readlink(place));
+      const target = await unlessCode(GONE, readlink(place));
       const link = { path, type: "link" as const, size: 0, target: target ?? "" };
       if (target !== undefined && this.#accepts(link)) this.#links.push(link);
     } else if (!entry.isDirectory()) this.#accepts({ path, type: "special", size: 0, target: "" });
     else if (this.#accepts({ path, type: "folder", size: 0, target: "" })) {
-      await using handle = await unlessGone(open(place, FOLDER_FLAGS));
+      await using handle = await unlessCode(GONE, open(place, FOLDER_FLAGS));
       if (handle === undefined) return;
       const to = join(folder.to, entry.name);
       await mkdir(to, 0o700);
@@ -114,7 +114,7 @@ class TreeCopy {
   }
 
   async #file(folder: OpenFolder, name: string): Promise<void> {
-    await using file = await unlessGone(open(join(placeOf(folder), name), FILE_FLAGS));
+    await using file = await unlessCode(GONE, open(join(placeOf(folder), name), FILE_FLAGS));
     if (file === undefined) return;
     const found = await file.stat();
     const type = found.isFile() ? "file" : "special";
@@ -143,15 +143,6 @@ function tryLink(from: string, to: string): Promise<boolean> {
 /** The path of the folder, by file descriptor where possible, because its name may refer to another folder later. */
 function placeOf({ handle, from }: OpenFolder): string {
   return process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : from;
-}
-
-async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
-  try {
-    return await looking;
-  } catch (error) {
-    if (GONE.has(codeOf(error))) return undefined;
-    throw error;
-  }
 }
 
 /** Waits for all, then throws the first failure, so that nothing keeps writing after the caller has returned. */

@@ -1,6 +1,7 @@
 import { constants, type Dirent } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../shared/error_code.ts";
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const PRIVATE_FOLDER = 0o700;
@@ -29,10 +30,10 @@ export class FolderHandle implements AsyncDisposable {
     try {
       return await FolderHandle.open(path);
     } catch (error) {
-      if (!make || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      if (!make || errorCode(error) !== "ENOENT") throw error;
     }
-    await mkdir(path, { mode: PRIVATE_FOLDER }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
+    await mkdir(path, { mode: PRIVATE_FOLDER }).catch((error: unknown) => {
+      if (errorCode(error) !== "EEXIST") throw error;
     });
     return FolderHandle.open(path);
   }

@@ -3,6 +3,7 @@ import { lstat, open, readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import type { TreeEntry } from "../../ports/projects/upload_files.ts";
 import { storageFailure } from "./storage_failure.ts";
+import { ABSENT, errorCode } from "../shared/error_code.ts";
 
 const STATS_AT_ONCE = 64;
 const NOTHING: ReadonlySet<string> = new Set();
@@ -47,14 +48,9 @@ export async function absentAsUndefined<T>(action: () => Promise<T>): Promise<T 
   try {
     return await action();
   } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(codeOf(error))) return undefined;
+    if (ABSENT.includes(errorCode(error))) return undefined;
     throw storageFailure("read the folder", error);
   }
-}
-
-/** The code of a file system error, such as `ENOENT`; empty for other errors. */
-export function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? "";
 }
 
 /** An entry to yield, or a folder (`path` ends with `/`) whose content is inserted at this position. */

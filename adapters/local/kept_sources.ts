@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { invalidField } from "../../domain/failure.ts";
 import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 import { copyTree } from "./copy_tree.ts";
-import { absentAsUndefined, codeOf, entriesOf } from "./folder_tree.ts";
+import { absentAsUndefined, entriesOf } from "./folder_tree.ts";
 import { removeTree } from "./remove_tree.ts";
-import { storageFailure } from "./storage_failure.ts";
+import { onDisk, storageFailure } from "./storage_failure.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 /** The name of a source that is being written, or to be removed. */
@@ -30,9 +31,9 @@ export class LocalKeptSources implements KeptSources {
     if (home === undefined) throw invalidField("deploymentId", "it is not the id of a deployment");
     const part = `${home}.${randomUUID()}.part`;
     try {
-      await failing("keep the source", async () => void (await mkdir(part, { recursive: true })));
+      await onDisk("keep the source", async () => void (await mkdir(part, { recursive: true })));
       await fill(part);
-      await failing("keep the source", () => this.#replace(home, part));
+      await onDisk("keep the source", () => this.#replace(home, part));
     } catch (error) {
       // Leftovers are found by `list()`; the caller must get the first failure.
       await removeTree(part).catch(() => {});
@@ -51,7 +52,7 @@ export class LocalKeptSources implements KeptSources {
     const gone = new Error("The source was removed while it was shared");
     try {
       await this.keep(toDeploymentId, async (part) => {
-        await failing("share the source", () => copyTree(from, part, { share: true }));
+        await onDisk("share the source", () => copyTree(from, part, { share: true }));
         // If the source was removed or replaced meanwhile, the copy may be incomplete.
         if ((await inodeOf(from)) !== before) throw gone;
         await confirm?.();
@@ -85,7 +86,7 @@ export class LocalKeptSources implements KeptSources {
   async remove(deploymentId: string): Promise<void> {
     const home = this.#home(deploymentId);
     if (home === undefined) return;
-    await failing("remove the source", async () => {
+    await onDisk("remove the source", async () => {
       await this.#putAside(home);
       for (const { name } of await entriesOf(this.#folder)) {
         if (ASIDE.exec(name)?.[1] === deploymentId) await removeTree(join(this.#folder, name));
@@ -105,7 +106,7 @@ export class LocalKeptSources implements KeptSources {
       try {
         return await rename(part, home);
       } catch (error) {
-        if (!["ENOTEMPTY", "EEXIST"].includes(codeOf(error)) || attempt === SWAP_ATTEMPTS) throw error;
+        if (!["ENOTEMPTY", "EEXIST"].includes(errorCode(error)) || attempt === SWAP_ATTEMPTS) throw error;
       } finally {
         // Leftovers are found by `list()`.
         if (former !== undefined) await removeTree(former).catch(() => {});
@@ -129,12 +130,4 @@ export class LocalKeptSources implements KeptSources {
 async function inodeOf(folder: string): Promise<number | undefined> {
   const found = await absentAsUndefined(() => lstat(folder));
   return found?.isDirectory() ? found.ino : undefined;
-}
-
-async function failing<T>(action: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw storageFailure(action, error);
-  }
 }

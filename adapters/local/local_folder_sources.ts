@@ -4,8 +4,9 @@ import { SourceLinks } from "../../domain/deployments/source_links.ts";
 import { Failure, invalid } from "../../domain/failure.ts";
 import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 import { type CopiedEntry, copyTree } from "./copy_tree.ts";
-import { absentAsUndefined, codeOf } from "./folder_tree.ts";
+import { absentAsUndefined } from "./folder_tree.ts";
 import { storageFailure } from "./storage_failure.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 /** Limits of a local folder to deploy. */
 export interface FolderLimits {
@@ -47,7 +48,7 @@ export class LocalFolderSources implements Sources<"local"> {
       });
     } catch (error) {
       if (into.signal.aborted) throw into.signal.reason;
-      if (["ENOENT", "ENOTDIR", "EACCES"].includes(codeOf(error))) throw noFolder(error);
+      if (["ENOENT", "ENOTDIR", "EACCES"].includes(errorCode(error))) throw noFolder(error);
       throw storageFailure("copy the folder", error);
     }
     await into.log(`Copied ${intake.files} files`, "stdout");

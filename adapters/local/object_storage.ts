@@ -9,7 +9,7 @@ import type { LocalFolderTarget, OpenStorage } from "../../ports/backups/object_
 import { backupFailure } from "./backup_failure.ts";
 import { backupFolder } from "./backup_folder.ts";
 import type { FolderHandle } from "./folder_handle.ts";
-import { codeOf } from "./folder_tree.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 const PAGE = 1_000;
 const CHUNK = 256 * 1024;
@@ -182,7 +182,7 @@ async function failing<T>(action: string, work: () => Promise<T>): Promise<T | u
   try {
     return await work();
   } catch (error) {
-    if (ABSENT.includes(codeOf(error))) return undefined;
+    if (ABSENT.includes(errorCode(error))) return undefined;
     throw backupFailure(action, error);
   }
 }

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type Failure, invalid } from "../../domain/failure.ts";
 import { FolderHandle } from "./folder_handle.ts";
-import { codeOf } from "./folder_tree.ts";
+import { unlessCode } from "../shared/error_code.ts";
 
 /** The kind of the entry at a path, and its digest. */
 export interface PathDigest {
@@ -17,7 +17,7 @@ const MAX_DEPTH = 256;
 /** The copy of a release adds these bits to each folder, so that it can be written to. */
 const OWNER_BITS = 0o700;
 /** Error codes of an entry that was removed or replaced by another kind after it was listed. */
-const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EINVAL", "ENXIO", "ENAMETOOLONG"]);
+const GONE = ["ENOENT", "ENOTDIR", "ELOOP", "EINVAL", "ENXIO", "ENAMETOOLONG"];
 
 /**
  * Computes a digest of the file or folder at a relative path, over all names, modes and contents. Symlinks count as
@@ -37,10 +37,10 @@ type Seen = readonly [kind: "file" | "folder", mode: number, content: string] | 
 
 async function digestAt(folder: FolderHandle, [name, ...rest]: readonly string[]): Promise<PathDigest | undefined> {
   if (name === undefined) return { kind: "folder", digest: `sha256:${await contentOf(folder, 1)}` };
-  const found = await unlessGone(folder.look(name));
+  const found = await unlessCode(GONE, folder.look(name));
   if (found?.isSymbolicLink()) throw overLink();
   if (found?.isDirectory() && rest.length > 0) {
-    await using inner = await unlessGone(folder.enter(name, { make: false }));
+    await using inner = await unlessCode(GONE, folder.enter(name, { make: false }));
     return inner && (await digestAt(inner, rest));
   }
   if (rest.length > 0) return undefined;
@@ -78,17 +78,17 @@ async function seenFolder(
   name: string,
   depth: number,
 ): Promise<["folder", number, string] | undefined> {
-  await using inner = await unlessGone(folder.enter(name, { make: false }));
+  await using inner = await unlessCode(GONE, folder.enter(name, { make: false }));
   return inner && ["folder", (await inner.mode()) | OWNER_BITS, await contentOf(inner, depth)];
 }
 
 async function seenLink(folder: FolderHandle, name: string): Promise<["link", string] | undefined> {
-  const target = await unlessGone(folder.target(name));
+  const target = await unlessCode(GONE, folder.target(name));
   return target === undefined ? undefined : ["link", target];
 }
 
 async function seenFile(folder: FolderHandle, name: string): Promise<["file", number, string] | undefined> {
-  await using file = await unlessGone(folder.file(name, constants.O_RDONLY));
+  await using file = await unlessCode(GONE, folder.file(name, constants.O_RDONLY));
   const found = await file?.stat();
   if (file === undefined || !found?.isFile()) return undefined;
   const content = sha256();
@@ -103,15 +103,6 @@ async function seenFile(folder: FolderHandle, name: string): Promise<["file", nu
 
 function sha256(): Bun.CryptoHasher {
   return new Bun.CryptoHasher("sha256");
-}
-
-async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
-  try {
-    return await looking;
-  } catch (error) {
-    if (GONE.has(codeOf(error))) return undefined;
-    throw error;
-  }
 }
 
 function overLink(): Failure {

@@ -6,12 +6,13 @@ import { conflict, type Failure, invalid, invalidField } from "../../domain/fail
 import type { ReleaseFolder, ReleaseFolders } from "../../ports/deployments/release_folders.ts";
 import type { TreeEntry } from "../../ports/projects/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
-import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
+import { absentAsUndefined, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
 import { FolderHandle } from "./folder_handle.ts";
 import { FolderWriter } from "./folder_writer.ts";
 import { removeTree } from "./remove_tree.ts";
-import { storageFailure } from "./storage_failure.ts";
+import { onDisk } from "./storage_failure.ts";
 import { type PathDigest, pathDigest } from "./path_digest.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 const CURRENT = "current";
 const TREE = /^tree-[0-9a-f-]{36}$/;
@@ -40,7 +41,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
   async make(deploymentId: string): Promise<string> {
     const home = this.#home(deploymentId);
     if (home === undefined) throw invalidField("deploymentId", "it is not the id of a deployment");
-    return failing("make the release folder", async () => {
+    return onDisk("make the release folder", async () => {
       await this.remove(deploymentId);
       const name = `tree-${randomUUID()}`;
       await mkdir(join(home, name), { recursive: true });
@@ -61,7 +62,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
   async finish(deploymentId: string): Promise<void> {
     const found = await this.find(deploymentId);
     if (found === undefined) throw notThere();
-    await failing("keep the release folder", async () => {
+    await onDisk("keep the release folder", async () => {
       await using _ = await open(join(found.path, "..", "finished"), "w", 0o600);
     });
   }
@@ -69,9 +70,9 @@ export class LocalReleaseFolders implements ReleaseFolders {
   async remove(deploymentId: string): Promise<void> {
     const home = this.#home(deploymentId);
     if (home === undefined) return;
-    await failing("remove the release folder", async () => {
+    await onDisk("remove the release folder", async () => {
       await rename(home, `${home}.${randomUUID()}.removed`).catch((error: unknown) => {
-        if (codeOf(error) !== "ENOENT") throw error;
+        if (errorCode(error) !== "ENOENT") throw error;
       });
       // Also removes leftovers of a removal that was killed.
       for (const { name } of await entriesOf(this.#folder)) {
@@ -84,7 +85,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
     const [from, to] = await Promise.all([this.find(fromDeploymentId), this.find(toDeploymentId)]);
     if (!from?.finished) return false;
     if (to === undefined) throw notThere();
-    return failing("copy the release folder", async () => {
+    return onDisk("copy the release folder", async () => {
       await copyTree(from.path, to.path);
       // If the source was removed meanwhile, the copy may be incomplete.
       return (await this.find(fromDeploymentId))?.finished ?? false;
@@ -97,7 +98,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
     const home = join(found.path, "..");
     const part = join(home, `${randomUUID()}.part`);
     const writer = new FolderWriter(part);
-    await failing("keep what was built", async () => {
+    await onDisk("keep what was built", async () => {
       try {
         await mkdir(part);
         for await (const step of unpack(tar, { limits: BUILT_LIMITS, plain: true })) await writer.take(step);
@@ -128,7 +129,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
 
   async digest(deploymentId: string, path: string): Promise<PathDigest | undefined> {
     const found = await this.find(deploymentId);
-    return found && failing("read the release folder", () => pathDigest(found.path, path));
+    return found && onDisk("read the release folder", () => pathDigest(found.path, path));
   }
 
   async *list(): AsyncGenerator<string> {
@@ -164,7 +165,7 @@ async function placeIn(tree: string, path: string): Promise<string> {
     await using whole = await FolderHandle.open(tree);
     return await placeBelow(whole, parts);
   } catch (error) {
-    throw ["ENOTDIR", "ELOOP"].includes(codeOf(error)) ? overLink() : error;
+    throw ["ENOTDIR", "ELOOP"].includes(errorCode(error)) ? overLink() : error;
   }
 }
 
@@ -179,12 +180,4 @@ function overLink(): Failure {
     "link_outside",
     "Cannot keep what was built: its folder lies over a link; build into a folder of the source",
   );
-}
-
-async function failing<T>(action: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw storageFailure(action, error);
-  }
 }

@@ -1,6 +1,6 @@
 import { chmod, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf } from "./folder_tree.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 const ATTEMPTS = 50;
 
@@ -10,7 +10,7 @@ export async function removeTree(folder: string): Promise<void> {
     try {
       return await rm(folder, { recursive: true, force: true });
     } catch (error) {
-      const code = codeOf(error);
+      const code = errorCode(error);
       if (!["ENOTEMPTY", "EACCES", "EPERM"].includes(code) || attempt === ATTEMPTS) throw error;
       if (code === "ENOTEMPTY") await Bun.sleep(10);
       else if (!(await unprotect(folder))) throw error;

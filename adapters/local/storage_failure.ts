@@ -1,11 +1,12 @@
 import { conflict, Failure, invalid } from "../../domain/failure.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 /** Maps a file system error to a failure; `action` follows "Cannot" in the message. Passes failures through. */
 export function storageFailure(action: string, error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error)) return error;
   const because = (reason: string) => `Cannot ${action}: ${reason}`;
   const options = { cause: error };
-  switch ((error as NodeJS.ErrnoException).code) {
+  switch (errorCode(error)) {
     case "ENAMETOOLONG":
       return invalid(
         "archive_name_refused",
@@ -37,4 +38,13 @@ export function storageFailure(action: string, error: unknown): unknown {
 export function storageFull(action: string, cause?: unknown): Failure {
   const sentence = `Cannot ${action}: the disk of this server is full; free some space and try again`;
   return new Failure("unavailable", "storage_full", sentence, { cause });
+}
+
+/** Runs work and maps its file system errors to failures; `action` follows "Cannot" in the message. */
+export async function onDisk<T>(action: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw storageFailure(action, error);
+  }
 }

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, rename, rm, rmdir } from "node:fs/promises";
+import { chmod, lstat, mkdir, rename, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure, invalidField } from "../../domain/failure.ts";
@@ -11,14 +11,15 @@ import type {
   UploadFiles,
 } from "../../ports/projects/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
-import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
+import { absentAsUndefined, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
 import { DiskReserve, type DiskSpace, diskSpace } from "./disk_reserve.ts";
 import { FolderWriter } from "./folder_writer.ts";
 import { storageFailure } from "./storage_failure.ts";
+import { errorCode } from "../shared/error_code.ts";
+import { removeTree } from "./remove_tree.ts";
 
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 const SWAP_ATTEMPTS = 16;
-const REMOVE_ATTEMPTS = 50;
 
 /**
  * Stores each upload in `<folder>/<id>/tree`. It is unpacked in a `.part` folder beside that and renamed when complete.
@@ -60,7 +61,7 @@ export class LocalUploadFiles implements UploadFiles {
     } catch (error) {
       await writer.close();
       // Leftovers are found by `stored()`; the caller must get the first failure.
-      await remove(part).catch(() => {});
+      await removeTree(part).catch(() => {});
       await rmdir(home).catch(() => {});
       if (!archive.locked) await archive.cancel(error).catch(() => {});
       throw signal?.aborted ? signal.reason : storageFailure("accept the upload", error);
@@ -92,7 +93,7 @@ export class LocalUploadFiles implements UploadFiles {
   async discard(id: string): Promise<void> {
     const home = this.#home(id);
     if (home === undefined) return;
-    await remove(home).catch((error: unknown) => {
+    await removeTree(home).catch((error: unknown) => {
       throw storageFailure("remove the upload", error);
     });
   }
@@ -137,23 +138,11 @@ async function replace(tree: string, part: string): Promise<void> {
       await rename(part, tree);
       break;
     } catch (error) {
-      const taken = ["ENOTEMPTY", "EEXIST"].includes(codeOf(error));
+      const taken = ["ENOTEMPTY", "EEXIST"].includes(errorCode(error));
       // If another upload came first, the version before both is no longer needed.
-      if (replaces) await (taken ? remove(former) : rename(former, tree).catch(() => remove(former)));
+      if (replaces) await (taken ? removeTree(former) : rename(former, tree).catch(() => removeTree(former)));
       if (!taken || attempt === SWAP_ATTEMPTS) throw error;
     }
   }
-  await remove(former).catch(() => {});
-}
-
-/** Removes a folder even while another upload still writes to it. */
-async function remove(folder: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await rm(folder, { recursive: true, force: true });
-    } catch (error) {
-      if (codeOf(error) !== "ENOTEMPTY" || attempt === REMOVE_ATTEMPTS) throw error;
-      await Bun.sleep(10);
-    }
-  }
+  await removeTree(former).catch(() => {});
 }

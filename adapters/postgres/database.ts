@@ -1,7 +1,8 @@
 import postgres from "postgres";
 import { invalid } from "../../domain/failure.ts";
 import { connectionOptions } from "./connection_options.ts";
-import { codeOf, databaseFailure, violatedConstraint } from "./database_failure.ts";
+import { databaseFailure, violatedConstraint } from "./database_failure.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 /** A connection pool that builds statements from template literals. */
 export type Sql = postgres.Sql<Record<string, unknown>>;
@@ -66,7 +67,7 @@ class PooledDatabase implements Database {
       return await work(pool);
     } catch (error) {
       this.#running.delete(call);
-      if (BROKEN.has(codeOf(error) ?? "")) this.#replace(pool);
+      if (BROKEN.has(errorCode(error))) this.#replace(pool);
       const refusal = refusals?.[violatedConstraint(error) ?? ""];
       if (refusal) return refusal();
       throw databaseFailure(error);

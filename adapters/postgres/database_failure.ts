@@ -1,4 +1,5 @@
 import { conflict, Failure, invalid } from "../../domain/failure.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 /**
  * Reasons why the database is unavailable, by error code. SQLSTATE classes are keyed by their first two or three
@@ -43,8 +44,8 @@ const BUSY = new Set(["40001", "40P01", "55P03", "57014"]);
  * unchanged.
  */
 export function databaseFailure(error: unknown): unknown {
-  const code = codeOf(error);
-  if (error instanceof Failure || code === undefined) return error;
+  const code = errorCode(error);
+  if (error instanceof Failure || code === "") return error;
   if (BUSY.has(code)) {
     return new Failure("unavailable", "database_busy", "Cannot do this now: the database is too busy. Try again", {
       cause: error,
@@ -75,15 +76,9 @@ function whyFatal(error: unknown): string | undefined {
 
 /** Returns the name of the constraint that a PostgreSQL error reports as violated. */
 export function violatedConstraint(error: unknown): string | undefined {
-  if (!codeOf(error)?.startsWith("23")) return undefined;
+  if (!errorCode(error).startsWith("23")) return undefined;
   const name = (error as { readonly constraint_name?: unknown }).constraint_name;
   return typeof name === "string" ? name : undefined;
-}
-
-/** Returns the error code as Node or PostgreSQL sets it (SQLSTATE). */
-export function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined;
-  return typeof code === "string" ? code : undefined;
 }
 
 function refusedValue(code: string, cause: unknown): Failure | undefined {

@@ -2,8 +2,9 @@ import postgres from "postgres";
 import { Failure } from "../../domain/failure.ts";
 import { connectionOptions } from "./connection_options.ts";
 import type { Sql } from "./database.ts";
-import { codeOf, databaseFailure } from "./database_failure.ts";
+import { databaseFailure } from "./database_failure.ts";
 import { ALL_MIGRATIONS, type Migration } from "./migrations/all_migrations.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 interface Applied {
   readonly version: number;
@@ -38,7 +39,7 @@ async function applied(sql: Sql): Promise<readonly Applied[]> {
   try {
     return await sql<Applied[]>`select version, name, sha256 from schema_migrations order by version`;
   } catch (error) {
-    if (codeOf(error) === NO_SUCH_TABLE) return [];
+    if (errorCode(error) === NO_SUCH_TABLE) return [];
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Instance } from "../../ports/services/runtime.ts";
 import { holdFile, tryLock, waitForFile } from "../shared/file_lock.ts";
+import { ifExists } from "../shared/error_code.ts";
 
 /** The definition that an instance was started with. The environment is encrypted. */
 export interface InstanceRecord {
@@ -105,7 +106,7 @@ export class InstanceFolder {
    */
   newRun(): number {
     const file = join(this.path, "run");
-    unlessMissing(() => unlinkSync(file));
+    ifExists(() => unlinkSync(file));
     const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     // Another process may hold a shared lock for a moment, in `isUp`.
     while (!tryLock(descriptor, "exclusive")) Bun.sleepSync(1);
@@ -148,18 +149,9 @@ function readJson<T>(file: string): T | undefined {
 }
 
 function readText(file: string): string | undefined {
-  return unlessMissing(() => readFileSync(file, "utf8"));
+  return ifExists(() => readFileSync(file, "utf8"));
 }
 
 function opened(file: string): number | undefined {
-  return unlessMissing(() => openSync(file, constants.O_RDONLY));
-}
-
-function unlessMissing<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  return ifExists(() => openSync(file, constants.O_RDONLY));
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { letterOf, streamOf, type StreamLetter } from "../../domain/deployments/output_stream.ts";
 import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
 import { readBlock } from "./raw_output.ts";
+import { ifExists } from "../shared/error_code.ts";
 
 /** The offset up to which each stream was converted to lines, and the last line number. */
 export interface Progress {
@@ -186,12 +187,7 @@ function parsed(text: string): unknown {
 }
 
 function opened(path: string, flags = constants.O_RDONLY): number | undefined {
-  try {
-    return openSync(path, flags);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  return ifExists(() => openSync(path, flags));
 }
 
 function writeWhole(descriptor: number, text: string): void {

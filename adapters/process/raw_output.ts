@@ -2,6 +2,7 @@ import { dlopen } from "bun:ffi";
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { LineSplitter } from "../../domain/deployments/line_splitter.ts";
+import { ifExists } from "../shared/error_code.ts";
 
 const KEEP_SIZE_PUNCH_HOLE = 3;
 const BLOCK = 1024 * 1024;
@@ -111,10 +112,5 @@ function usable(block: Buffer): number {
 }
 
 function opened(path: string, flags: "r" | "r+"): number | undefined {
-  try {
-    return openSync(path, flags);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  return ifExists(() => openSync(path, flags));
 }

@@ -1,6 +1,7 @@
 import { dlopen } from "bun:ffi";
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { ifExists } from "./error_code.ts";
 
 const LOCK_SH = 1;
 const LOCK_EX = 2;
@@ -51,12 +52,7 @@ export async function waitForFile(path: string, { limitMs = LIMIT_MS } = {}): Pr
 }
 
 function opened(path: string): number | undefined {
-  try {
-    return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  return ifExists(() => openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600));
 }
 
 /** Returns whether the path still refers to the open file, which may have been removed while we waited for the lock. */

@@ -3,6 +3,7 @@ import { open, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { shown } from "../../../domain/archive/refusal.ts";
 import { type Failure, invalid } from "../../../domain/failure.ts";
+import { ABSENT, errorCode } from "../../shared/error_code.ts";
 
 const MAX_BYTES = 4 * 1_024 * 1_024;
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -20,8 +21,7 @@ export async function readInside(root: string, path: string): Promise<Uint8Array
     if (!found.isFile()) return undefined;
     if (found.size <= MAX_BYTES) return await file.readFile();
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENAMETOOLONG") return undefined;
+    if (ABSENT.includes(errorCode(error))) return undefined;
     throw error;
   }
   throw invalid("build_failed", `Cannot build: ${shown(path)} is longer than 4 MB`);

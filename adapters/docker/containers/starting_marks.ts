@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isStillAt, tryLock } from "../../shared/file_lock.ts";
+import { ifExists } from "../../shared/error_code.ts";
 
 const AGAIN_MS = 5;
 
@@ -54,10 +55,5 @@ function release(path: string, descriptor: number): boolean {
 }
 
 function opened(path: string): number | undefined {
-  try {
-    return openSync(path, constants.O_RDWR);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  return ifExists(() => openSync(path, constants.O_RDWR));
 }
