@@ -1,10 +1,11 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { isSystemFolder, isWithin } from "../../domain/backups/local_folder.ts";
+import { isSystemFolder } from "../../domain/backups/local_folder.ts";
+import { isWithin } from "../../domain/is_within.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { LocalFolderTarget } from "../../ports/backups/object_storages.ts";
 import { FolderHandle } from "./folder_handle.ts";
-import { codeOf } from "./folder_tree.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 /** The folder to open. */
 export interface WantedFolder {
@@ -25,22 +26,22 @@ export async function backupFolder(target: LocalFolderTarget, wanted: WantedFold
   if (wanted.make) await mkdir(target.root, { recursive: true, mode: 0o700 });
   const root = await realpath(target.root);
   if (isSystemFolder(root)) throw refused("BACKUP_LOCAL_ROOT is a folder of the system; set it to one of its own");
-  const home = await loosely(target.folder);
+  const home = await resolveExisting(target.folder);
   if (!isWithin(root, home)) throw refused("it does not lie in BACKUP_LOCAL_ROOT, once links are resolved");
-  const data = await loosely(wanted.dataFolder);
+  const data = await resolveExisting(wanted.dataFolder);
   if (isWithin(data, join(home, wanted.folder))) throw refused("it lies in the service's own data folder");
   const names = [...namesOf(home.slice(root.length)), ...namesOf(wanted.folder)];
   return walk(root, names, wanted.make);
 }
 
 /** Resolves the symlinks of the part of a path that exists and appends the missing rest unchanged. */
-async function loosely(path: string): Promise<string> {
+async function resolveExisting(path: string): Promise<string> {
   const missing: string[] = [];
   for (let names = namesOf(path); ; missing.unshift(names.pop() ?? "")) {
     try {
       return join(await realpath(`/${names.join("/")}`), ...missing);
     } catch (error) {
-      if (codeOf(error) !== "ENOENT" || names.length === 0) throw error;
+      if (errorCode(error) !== "ENOENT" || names.length === 0) throw error;
     }
   }
 }

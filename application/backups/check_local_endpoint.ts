@@ -1,4 +1,5 @@
-import { isSystemFolder, isWithin } from "../../domain/backups/local_folder.ts";
+import { isSystemFolder } from "../../domain/backups/local_folder.ts";
+import { isWithin } from "../../domain/is_within.ts";
 import { invalid, invalidField } from "../../domain/failure.ts";
 import type { HostFolders } from "../../ports/projects/host_folders.ts";
 
@@ -21,7 +22,7 @@ export function checkLocalEndpoint({ hostFolders, localBackups }: CheckLocalEndp
   const { mode, allowed, root, dataFolder } = localBackups;
 
   /** Resolves the symlinks of the part of a path that exists and appends the missing rest unchanged. */
-  async function loosely(path: string): Promise<string> {
+  async function resolveExisting(path: string): Promise<string> {
     const missing: string[] = [];
     for (let rest = path; ; rest = rest.slice(0, rest.lastIndexOf("/"))) {
       const real = await hostFolders.resolve(rest || "/");
@@ -35,7 +36,7 @@ export function checkLocalEndpoint({ hostFolders, localBackups }: CheckLocalEndp
     if (mode === "cloud") throw refused("destinations on this machine's disk are not possible in cloud mode");
     if (!allowed) throw refused("set BACKUP_ALLOW_LOCAL_DESTINATION=true to allow destinations on this machine's disk");
     if (root === undefined) throw refused("set BACKUP_LOCAL_ROOT to the folder that they may lie in");
-    const [realRoot, real, data] = await Promise.all([root, endpoint, dataFolder].map(loosely));
+    const [realRoot, real, data] = await Promise.all([root, endpoint, dataFolder].map(resolveExisting));
     if (isSystemFolder(realRoot!))
       throw refused("BACKUP_LOCAL_ROOT is a folder of the system; set it to one of its own");
     if (!isWithin(realRoot!, real!)) throw outside();

@@ -4,12 +4,10 @@ import { isRunning } from "../../domain/deployments/transitions.ts";
 import { Failure, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Clock } from "../../ports/system/clock.ts";
+import { RESPONSE_TIMEOUT_MS } from "../system/response_timeout.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { copyUpload, keepUpload, type KeepUploadPorts } from "./cleanup/keep_upload.ts";
-
-/** Shorter than the idle timeout of a connection. */
-const SETTLE_MS = 50_000;
 
 export interface CancelDeploymentPorts extends AwaitDeploymentPorts, KeepUploadPorts {
   readonly clock: Clock;
@@ -18,7 +16,7 @@ export interface CancelDeploymentPorts extends AwaitDeploymentPorts, KeepUploadP
 /** Cancels an unfinished deployment, and waits until nothing of it runs any more. */
 export function cancelDeployment(
   ports: CancelDeploymentPorts,
-  { settleMs = SETTLE_MS }: { readonly settleMs?: number } = {},
+  { settleMs = RESPONSE_TIMEOUT_MS }: { readonly settleMs?: number } = {},
 ) {
   const { clock, deployments } = ports;
   const find = findDeployment(ports);

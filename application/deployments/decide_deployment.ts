@@ -2,11 +2,9 @@ import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { requestDecision, type RequestedDecision } from "../../domain/deployments/requests.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
+import { RESPONSE_TIMEOUT_MS } from "../system/response_timeout.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";
-
-/** Shorter than the idle timeout of a connection. */
-const SETTLE_MS = 50_000;
 
 export interface DecideOptions {
   readonly settleMs?: number;
@@ -40,7 +38,7 @@ export function rejectDeployment(ports: AwaitDeploymentPorts, options: DecideOpt
 function decideDeployment(
   ports: AwaitDeploymentPorts,
   what: RequestedDecision,
-  { settleMs = SETTLE_MS }: DecideOptions,
+  { settleMs = RESPONSE_TIMEOUT_MS }: DecideOptions,
 ) {
   const find = findDeployment(ports);
   return async function (by: Principal, id: string, signal: AbortSignal | undefined): Promise<Deployment> {

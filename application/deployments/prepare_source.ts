@@ -9,13 +9,12 @@ import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts"
 import type { Sources } from "../../ports/projects/sources.ts";
 import { treeOf } from "./sources/detect_in.ts";
 import { detectProject, type DetectProjectPorts } from "../projects/uploads/detect_project.ts";
+import { RESPONSE_TIMEOUT_MS } from "../system/response_timeout.ts";
 import { Slots } from "../system/slots.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
 
 /** Limited, because each may keep a git process waiting for a host. */
 const AT_ONCE = 8;
-/** Shorter than the idle timeout of a connection. */
-const LIMIT_MS = 50_000;
 
 export interface PrepareSourcePorts extends CheckLocalPathPorts, DetectProjectPorts {
   readonly clock: Clock;
@@ -35,7 +34,7 @@ export type PrepareRequest =
 /** Detects what a repository or folder is and how it would be built. Creates nothing and runs none of its code. */
 export function prepareSource(ports: PrepareSourcePorts) {
   const checkPath = checkLocalPath(ports);
-  const { prepareLimitMs: limitMs = LIMIT_MS } = ports;
+  const { prepareLimitMs: limitMs = RESPONSE_TIMEOUT_MS } = ports;
   const slots = new Slots(AT_ONCE);
   return async function (by: Principal, request: PrepareRequest, signal: AbortSignal): Promise<Detection> {
     if (!allowsSomewhere(by, "deployment:write")) throw forbidden("deployment:write");

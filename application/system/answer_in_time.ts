@@ -1,9 +1,7 @@
 import type { Failure } from "../../domain/failure.ts";
 import { loggedError } from "../../domain/logged_error.ts";
 import type { Log } from "../../ports/system/log.ts";
-
-/** Shorter than the idle timeout of a connection, so that a waiting client gets a response before it is closed. */
-const ANSWER_MS = 50_000;
+import { RESPONSE_TIMEOUT_MS } from "./response_timeout.ts";
 
 export interface AnswerInTimePorts {
   readonly log: Log;
@@ -15,7 +13,7 @@ export interface AnswerInTimePorts {
  * Waits for work up to the response timeout, and then rejects with the failure of `late`. The work continues; if it
  * fails after that, the failure is logged.
  */
-export function answerInTime({ log, answerMs = ANSWER_MS }: AnswerInTimePorts) {
+export function answerInTime({ log, answerMs = RESPONSE_TIMEOUT_MS }: AnswerInTimePorts) {
   return async function <T>(work: Promise<T>, late: () => Failure): Promise<T> {
     const limit = Promise.withResolvers<never>();
     let isLate = false;

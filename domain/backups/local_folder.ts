@@ -1,3 +1,5 @@
+import { isWithin } from "../is_within.ts";
+
 /** Folders that belong to the system, including everything in them. */
 const SYSTEM_TREES = [
   "/bin",
@@ -37,9 +39,4 @@ const SYSTEM_FOLDERS = [
 /** Returns whether a real path (symlinks resolved) belongs to the system, so that no backups may be written there. */
 export function isSystemFolder(path: string): boolean {
   return SYSTEM_FOLDERS.includes(path) || SYSTEM_TREES.some((tree) => isWithin(tree, path));
-}
-
-/** Returns whether a path is the folder or lies inside it; both absolute, without `.`, `..` and trailing slash. */
-export function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }

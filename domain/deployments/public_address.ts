@@ -1,6 +1,7 @@
 import type { DomainName } from "../domains/domain_name.ts";
 import type { Project } from "../projects/project.ts";
 import type { ResolvedEndpoint } from "../services/resolve_endpoints.ts";
+import { SOLE_SERVICE } from "../services/sole_service.ts";
 import type { Deployment } from "./deployment.ts";
 import { endpointName, pathPrefixOf } from "./endpoint_name.ts";
 import { previewLabel } from "./preview_label.ts";
@@ -19,9 +20,6 @@ export interface AddressOptions {
   readonly domains: readonly DomainName[];
   readonly baseDomain: string;
 }
-
-/** The only service of a deployment without `services`. */
-const ALONE = { service: "app", port: null };
 
 /**
  * Returns the addresses that a deployment serves, in the order of its endpoints: the host names they request, else
@@ -50,11 +48,13 @@ function endpointsOf({
 }: Pick<Deployment, "plan">): readonly ResolvedEndpoint[] {
   const all = publicEndpoints.map(({ port, ...endpoint }) => ({
     ...endpoint,
-    service: endpoint.service ?? ALONE.service,
+    service: endpoint.service ?? SOLE_SERVICE,
     port: port === undefined ? null : Number(port),
   }));
   if (projectType === "services") return all;
-  return all.length === 0 ? [ALONE] : all.map((endpoint) => ({ ...endpoint, service: ALONE.service }));
+  return all.length === 0
+    ? [{ service: SOLE_SERVICE, port: null }]
+    : all.map((endpoint) => ({ ...endpoint, service: SOLE_SERVICE }));
 }
 
 function unnamed({ port, service, targetPath }: ResolvedEndpoint): ResolvedEndpoint {

@@ -10,7 +10,7 @@ export function jsonWords(words: readonly string[]): string {
 }
 
 /** Formats a shell command as the arguments of `RUN` or `CMD`. */
-export function shellWords(command: string): string {
+export function shellCommand(command: string): string {
   return jsonWords(["/bin/sh", "-c", command]);
 }
 

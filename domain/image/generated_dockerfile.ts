@@ -2,7 +2,7 @@ import type { ImageRecipe } from "../detection/image_recipe.ts";
 import { invalid } from "../failure.ts";
 import { type BaseImages, isImageName, mappedImage } from "./base_images.ts";
 import { foregroundCommand, SIGNAL_ALL } from "./foreground_command.ts";
-import { copyWords, jsonWords, optionalCopyWords, quotedValue, shellWords } from "./dockerfile_words.ts";
+import { copyWords, jsonWords, optionalCopyWords, quotedValue, shellCommand } from "./dockerfile_words.ts";
 
 /** The input of a generated Dockerfile. */
 export interface DockerfileRequest {
@@ -91,7 +91,7 @@ function closing({ recipe, port }: DockerfileRequest, start: string): string[] {
     `chown -R ${OWNER} ${home} ${CONTEXT}`,
   ];
   return [
-    `RUN ${shellWords(account.join(" && "))}`,
+    `RUN ${shellCommand(account.join(" && "))}`,
     ...recipe.keep.map(placeOf).map((path) => `COPY --from=build --chown=${OWNER} ${copyWords([path], path)}`),
     `ENV HOME="${home}" PORT="${port}" ${SIGNAL_ALL.name}="${SIGNAL_ALL.value}"`,
     `USER ${OWNER}`,
@@ -99,7 +99,7 @@ function closing({ recipe, port }: DockerfileRequest, start: string): string[] {
     "STOPSIGNAL SIGTERM",
     // An entrypoint of the base image would receive the command as its arguments.
     "ENTRYPOINT []",
-    `CMD ${shellWords(foregroundCommand(start))}`,
+    `CMD ${shellCommand(foregroundCommand(start))}`,
   ];
 }
 
@@ -171,9 +171,9 @@ function run(
   command: string,
   { caches, secrets = false }: { readonly caches: readonly string[]; readonly secrets?: boolean },
 ): string {
-  if (!mounts) return `RUN ${shellWords(command)}`;
+  if (!mounts) return `RUN ${shellCommand(command)}`;
   const options = caches.map((path) => `--mount=type=cache,id=${cacheScope}${path},target=${path},sharing=locked`);
-  if (!secrets) return ["RUN", ...options, shellWords(command)].join(" ");
+  if (!secrets) return ["RUN", ...options, shellCommand(command)].join(" ");
   const withSecrets = `set -a; . ${SECRETS}; set +a; ${command}`;
-  return ["RUN", ...options, "--mount=type=secret,id=slipway_env", shellWords(withSecrets)].join(" ");
+  return ["RUN", ...options, "--mount=type=secret,id=slipway_env", shellCommand(withSecrets)].join(" ");
 }

@@ -1,4 +1,5 @@
 import { Failure } from "../failure.ts";
+import { isWithin } from "../is_within.ts";
 import { normalPath } from "./normal_path.ts";
 import type { ServiceMount, ServiceSpec } from "./service_spec.ts";
 
@@ -59,12 +60,12 @@ function refusalOf(mount: HostMount, { mode, hostPaths, roots, dataFolder }: Hos
   const path = normalPath(mount.path) ?? mount.path;
   const allowed = hostPaths.filter((entry) => entry.startsWith("/")).map((entry) => normalPath(entry) ?? entry);
   const data = normalPath(dataFolder) ?? dataFolder;
-  if (isWithin(path, data) || isWithin(data, path)) return "Slipway's own data lies there. Use another folder";
-  if (SOCKETS.some((socket) => isWithin(socket, path)) && !allowed.includes(path))
+  if (isWithin(data, path) || isWithin(path, data)) return "Slipway's own data lies there. Use another folder";
+  if (SOCKETS.some((socket) => isWithin(path, socket)) && !allowed.includes(path))
     return `a container engine's socket is there, and whoever has it rules the machine; ${ask}, exactly as it stands here`;
-  if (allowed.some((folder) => isWithin(path, folder))) return undefined;
+  if (allowed.some((folder) => isWithin(folder, path))) return undefined;
   // A project that may write there could replace what others mount with a symlink, and change what they deploy.
-  if (!roots.some((root) => isWithin(path, normalPath(root) ?? root))) return ask;
+  if (!roots.some((root) => isWithin(normalPath(root) ?? root, path))) return ask;
   return mount.readOnly ? undefined : `every project may only read it. Mount it with :ro, or ${ask}`;
 }
 
@@ -72,9 +73,4 @@ function refusalOf(mount: HostMount, { mode, hostPaths, roots, dataFolder }: Hos
 export function isHostPath(text: string): boolean {
   if (text.startsWith("/")) return !text.includes("\0") && !text.split("/").includes("..");
   return /^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$/.test(text);
-}
-
-/** Returns whether a normalized path is the folder or lies inside it. */
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { assert, property, string } from "fast-check";
-import { isSystemFolder, isWithin } from "../../domain/backups/local_folder.ts";
+import { isSystemFolder } from "../../domain/backups/local_folder.ts";
+import { isWithin } from "../../domain/is_within.ts";
 import { compareKeys, isObjectKey, nameOfPart, partName } from "../../domain/backups/object_key.ts";
 import { readPathPrefix } from "../../domain/backups/path_prefix.ts";
 import { failedProbe, isAbandonedProbe, probeKey } from "../../domain/backups/probe.ts";

@@ -5,7 +5,7 @@ import type { ImageRecipe } from "../../../../domain/detection/image_recipe.ts";
 import { Failure, invalid } from "../../../../domain/failure.ts";
 import { dockerfileArguments } from "../../../../domain/image/dockerfile_arguments.ts";
 import { generatedDockerfile, workingFolder as imageFolder } from "../../../../domain/image/generated_dockerfile.ts";
-import type { Secret } from "../../../../domain/secret.ts";
+import { sameValues } from "../../../../domain/projects/variable.ts";
 import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../../domain/services/sole_service.ts";
 import type { BuiltImage, ImageBuildInput } from "../../../../ports/deployments/image_builder.ts";
 import { outputMissing } from "./refuse_empty_site.ts";
@@ -232,11 +232,7 @@ export async function buildTag(run: Run): Promise<string> {
   if (known !== null) return known;
   const former = (await deployments.ofProject(projectId)).find((other) => other.id !== id && other.buildTag !== null);
   const values = former && (await deployments.environment(former.id).catch(() => undefined));
-  const tag = values && isSame(values, run.environment) ? former!.buildTag! : crypto.randomUUID();
+  const tag = values && sameValues(values, run.environment) ? former!.buildTag! : crypto.randomUUID();
   await store(run, (deployment: Deployment) => ({ ...deployment, buildTag: tag }));
   return tag;
-}
-
-function isSame(a: ReadonlyMap<string, Secret>, b: ReadonlyMap<string, Secret>): boolean {
-  return a.size === b.size && [...a].every(([name, value]) => b.get(name)?.reveal() === value.reveal());
 }
