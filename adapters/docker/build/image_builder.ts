@@ -13,7 +13,7 @@ import { dropName } from "../images/drop_image.ts";
 import { away, type EngineApi } from "../engine/engine_api.ts";
 import { exposedPort, type FoundImage } from "../images/found_image.ts";
 import { ImageNames, LABELS } from "../images/image_names.ts";
-import { withRefusalAsFailure } from "../engine/or_refused.ts";
+import { withRefusalAsFailure } from "../engine/refusals.ts";
 import { DockerReleaseImages } from "../images/release_images.ts";
 
 /** Resource limits of a build; the classic builder enforces them, BuildKit has no such limits. */

@@ -2,7 +2,7 @@ import { Failure, invalid } from "../../../domain/failure.ts";
 import type { MeasuredVolume, Volume, Volumes } from "../../../ports/services/volumes.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { LABEL } from "./labels.ts";
-import { withRefusalAsFailure } from "../engine/or_refused.ts";
+import { withRefusalAsFailure } from "../engine/refusals.ts";
 import { OwnContainers } from "./own_containers.ts";
 
 /** The engine and the installation of the volumes. */

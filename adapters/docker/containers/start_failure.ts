@@ -1,7 +1,8 @@
 import { secretMask } from "../../../domain/deployments/secret_mask.ts";
-import { Failure, invalid } from "../../../domain/failure.ts";
+import { invalid } from "../../../domain/failure.ts";
 import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
 import { EngineRefusal } from "../engine/engine_api.ts";
+import { engineRefused } from "../engine/refusals.ts";
 
 const LONGEST = 300;
 
@@ -45,14 +46,4 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
   }
   if (error.status === 400) return invalid("start_failed", `Cannot start this: ${words.slice(0, LONGEST)}`, { cause });
   return engineRefused("start this", cause);
-}
-
-/**
- * Returns the failure for something that the engine refused. The engine's message is for the log only, as it may name
- * folders of the host.
- */
-export function engineRefused(what: string, cause: unknown): unknown {
-  if (cause instanceof Failure) return cause;
-  const message = `Cannot ${what}: Docker could not do it; its log tells why`;
-  return new Failure("unavailable", "engine_refused", message, { cause });
 }

@@ -1,9 +1,10 @@
 import type { ContainerEngine } from "../../../ports/deployments/container_engine.ts";
+import { engineAddress } from "./engine_address.ts";
 
 const DEFAULT_TIMEOUT_MS = 5000;
 const FRESH_MS = 2000;
 
-/** A Docker Engine at a `DOCKER_HOST` address: `unix://` with a path, `tcp://`, `http://` or `https://`. */
+/** Asks whether the engine at a `DOCKER_HOST` address responds. */
 export class DockerContainerEngine implements ContainerEngine {
   readonly #dockerHost: string;
   #asked: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
@@ -29,9 +30,9 @@ export async function engineAnswers(
   { timeoutMs = DEFAULT_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<boolean> {
   try {
-    const [url, options] = pingAddress(dockerHost);
+    const { origin, ...options } = engineAddress(dockerHost);
     const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(url, { ...options, signal, redirect: "manual" });
+    const response = await fetch(new URL("/_ping", origin), { ...options, signal, redirect: "manual" });
     const engine = response.headers.get("api-version");
     await response.body?.cancel();
     // Any web server may respond 200 to anything; an engine states its API version.
@@ -39,11 +40,4 @@ export async function engineAnswers(
   } catch {
     return false;
   }
-}
-
-function pingAddress(dockerHost: string): [URL, { unix?: string }] {
-  if (dockerHost.startsWith("unix://")) {
-    return [new URL("http://localhost/_ping"), { unix: dockerHost.slice("unix://".length) }];
-  }
-  return [new URL("/_ping", dockerHost.replace(/^tcp:\/\//, "http://")), {}];
 }

@@ -1,6 +1,7 @@
 import { connect as connectSocket, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { Failure } from "../../../domain/failure.ts";
+import { type EngineAddress, engineAddress } from "./engine_address.ts";
 
 /** An API version that engines of 2020 to 2025 support; later ones state the oldest that they support. */
 const VERSION = "1.41";
@@ -41,10 +42,9 @@ export class EngineRefusal extends Error {
   }
 }
 
-/** A Docker Engine at a `DOCKER_HOST` address: `unix://` with a path, `tcp://`, `http://` or `https://`. */
+/** The API of a Docker Engine at a `DOCKER_HOST` address. */
 export class EngineApi {
-  readonly #origin: URL;
-  readonly #unix: string | undefined;
+  readonly #address: EngineAddress;
   #version = VERSION;
   /** Timeout for a response to begin or to continue. */
   readonly answerMs: number;
@@ -54,8 +54,7 @@ export class EngineApi {
   constructor(dockerHost: string, { answerMs = ANSWER_MS, longAnswerMs = LONG * answerMs }: AnswerLimits = {}) {
     this.answerMs = answerMs;
     this.longAnswerMs = longAnswerMs;
-    this.#unix = dockerHost.startsWith("unix://") ? dockerHost.slice("unix://".length) : undefined;
-    this.#origin = new URL(this.#unix ? "http://docker" : dockerHost.replace(/^tcp:\/\//, "http://"));
+    this.#address = engineAddress(dockerHost);
   }
 
   /**
@@ -80,8 +79,9 @@ export class EngineApi {
   }
 
   async #ask(method: string, path: string, asked: EngineRequest): Promise<Response> {
+    const { origin, ...socket } = this.#address;
     const { query = {}, json, body, headers = {}, signal, timeoutMs = this.answerMs } = asked;
-    const url = new URL(this.path(path, asked.since), this.#origin);
+    const url = new URL(this.path(path, asked.since), origin);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, `${value}`);
     const slow = new AbortController();
     const timer = timeoutMs === null ? undefined : setTimeout(() => slow.abort(away("it does not answer")), timeoutMs);
@@ -93,7 +93,7 @@ export class EngineApi {
       // A connection kept alive would be dead if the engine was restarted meanwhile.
       keepalive: false,
       signal: signal ? AbortSignal.any([signal, slow.signal]) : slow.signal,
-      ...(this.#unix !== undefined && { unix: this.#unix }),
+      ...socket,
     } as RequestInit)
       .catch((cause: unknown) => {
         signal?.throwIfAborted();
@@ -145,12 +145,13 @@ export class EngineApi {
 
   /** Opens a raw connection for an HTTP upgrade; rejects with an `engine_away` failure if that fails or times out. */
   connect(): Promise<Socket> {
-    const { protocol, port } = this.#origin;
-    const host = this.#origin.hostname.replace(/^\[(.*)\]$/, "$1");
+    const { origin, unix } = this.#address;
+    const { protocol, port } = origin;
+    const host = origin.hostname.replace(/^\[(.*)\]$/, "$1");
     return new Promise((resolve, reject) => {
       const socket =
-        this.#unix !== undefined
-          ? connectSocket(this.#unix)
+        unix !== undefined
+          ? connectSocket(unix)
           : protocol === "https:"
             ? connectTls({ host, port: Number(port || 443), ...(isIP(host) === 0 && { servername: host }) })
             : connectSocket(Number(port || 80), host);

@@ -1,6 +1,5 @@
-import { notFound } from "../../../domain/failure.ts";
+import { Failure, notFound } from "../../../domain/failure.ts";
 import { EngineRefusal } from "./engine_api.ts";
-import { engineRefused } from "../containers/start_failure.ts";
 
 const NO_CONTAINER = /no such container/i;
 
@@ -19,6 +18,29 @@ export function refused(what: string): (error: unknown) => never {
   return (error) => {
     // The engine returns 404 for networks and volumes too.
     if (isRefusal(error, 404) && NO_CONTAINER.test((error as EngineRefusal).message)) throw notFound("instance");
-    throw error instanceof EngineRefusal ? engineRefused(what, error) : error;
+    throw asFailure(what, error);
   };
+}
+
+/** Runs an action on the engine; converts a refusal into a failure that says what could not be done. */
+export async function withRefusalAsFailure<T>(what: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw asFailure(what, error);
+  }
+}
+
+/**
+ * Returns the failure for something that the engine refused. The engine's message is for the log only, as it may name
+ * folders of the host.
+ */
+export function engineRefused(what: string, cause: unknown): unknown {
+  if (cause instanceof Failure) return cause;
+  const message = `Cannot ${what}: Docker could not do it; its log tells why`;
+  return new Failure("unavailable", "engine_refused", message, { cause });
+}
+
+function asFailure(what: string, error: unknown): unknown {
+  return error instanceof EngineRefusal ? engineRefused(what, error) : error;
 }

@@ -8,7 +8,7 @@ import type { EngineApi } from "../engine/engine_api.ts";
 import { exposedPort, type FoundImage, namesOf } from "./found_image.ts";
 import { ImageNames, PREFIX } from "./image_names.ts";
 import { pullImage } from "./image_pull.ts";
-import { withRefusalAsFailure } from "../engine/or_refused.ts";
+import { withRefusalAsFailure } from "../engine/refusals.ts";
 import { PulledImages } from "./pulled_images.ts";
 import { plainReason, pullFailure, pullProblem } from "./pull_failure.ts";
 

@@ -4,7 +4,7 @@ import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import type { FoundImage } from "./found_image.ts";
 import { ImageArchive } from "./image_archive.ts";
 import { ImageNames, LABELS, namePatterns, PREFIX } from "./image_names.ts";
-import { withRefusalAsFailure } from "../engine/or_refused.ts";
+import { withRefusalAsFailure } from "../engine/refusals.ts";
 import { PulledImages } from "./pulled_images.ts";
 
 export interface DockerReleaseImagesOptions {
