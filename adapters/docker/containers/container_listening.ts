@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { goodForMs } from "../../shared/costly_look.ts";
 import { type TcpListener, tcpListeners } from "../../shared/tcp_table.ts";
-import type { ContainerRecord } from "./container_record.ts";
+import type { ContainerRecord } from "../engine/containers.ts";
 import { HOST } from "./container_request.ts";
 import { publishedPorts } from "./labels.ts";
 

@@ -1,5 +1,5 @@
 import type { OutputLine, OutputQuery } from "../../../ports/services/runtime.ts";
-import type { ContainerRecord } from "./container_record.ts";
+import type { ContainerRecord } from "../engine/containers.ts";
 import { type EndingNote, withNotes } from "./ending_notes.ts";
 import { isUp } from "./container_state.ts";
 import type { EngineApi } from "../engine/engine_api.ts";

@@ -3,7 +3,7 @@ import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.
 import type { ContainerFiles, MountedFiles } from "./container_files.ts";
 import { containerMounts } from "./container_mounts.ts";
 import { freeHostPorts } from "./container_ports.ts";
-import type { ListedContainer } from "./container_record.ts";
+import type { ListedContainer } from "../engine/containers.ts";
 import { containerRequest, type ContainerSetting } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";

@@ -1,7 +1,7 @@
 import { CRASH_LOOP } from "../../../domain/deployments/crash_loop.ts";
 import type { Ending } from "../../../domain/deployments/ending.ts";
 import type { Instance } from "../../../ports/services/runtime.ts";
-import type { ContainerRecord } from "./container_record.ts";
+import type { ContainerRecord } from "../engine/containers.ts";
 import { HOST, KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
 import { LABEL, publishedPorts } from "./labels.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { InstanceUsage } from "../../../ports/services/runtime.ts";
-import type { ContainerRecord } from "./container_record.ts";
+import type { ContainerRecord } from "../engine/containers.ts";
 import { isUp } from "./container_state.ts";
 import type { EngineApi } from "../engine/engine_api.ts";
 

@@ -17,7 +17,7 @@ import { EndingHandlers } from "../../shared/ending_handlers.ts";
 import { ContainerFiles } from "./container_files.ts";
 import { ContainerListening } from "./container_listening.ts";
 import { containerOutput } from "./container_output.ts";
-import type { ContainerRecord } from "./container_record.ts";
+import type { ContainerRecord } from "../engine/containers.ts";
 import { KEPT_RUNNING } from "./container_request.ts";
 import { ContainerStart } from "./container_start.ts";
 import {

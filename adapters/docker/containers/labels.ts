@@ -1,5 +1,5 @@
 import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
-import type { ContainerRecord } from "./container_record.ts";
+import type { ContainerRecord } from "../engine/containers.ts";
 
 /** A port inside a container, and the port of this machine that it is published on. */
 export interface PublishedPort {

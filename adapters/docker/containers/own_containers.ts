@@ -1,4 +1,4 @@
-import type { ContainerRecord, ListedContainer } from "./container_record.ts";
+import type { ContainerRecord, ListedContainer } from "../engine/containers.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { LABEL } from "./labels.ts";
 

@@ -1,4 +1,4 @@
-import type { ContainerRecord } from "./container_record.ts";
+import type { ContainerRecord } from "../engine/containers.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 
 const TRIES = 10;

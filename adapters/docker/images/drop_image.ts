@@ -1,5 +1,5 @@
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
-import { type FoundImage, namesOf } from "./found_image.ts";
+import { type FoundImage, namesOf } from "../engine/images.ts";
 
 /**
  * Removes a name of an image, and with the last one the image and the layers that nothing else needs. Ignores an image

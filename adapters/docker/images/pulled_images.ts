@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { dropName } from "./drop_image.ts";
 import type { EngineApi } from "../engine/engine_api.ts";
-import { namesOf } from "./found_image.ts";
+import { namesOf } from "../engine/images.ts";
 import { PREFIX } from "./image_names.ts";
 
 interface ImageSummary {

@@ -1,7 +1,7 @@
 import type { ImageOwner, ReleaseImage, ReleaseImages } from "../../../ports/deployments/release_images.ts";
 import { dropName, dropNameless } from "./drop_image.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
-import type { FoundImage } from "./found_image.ts";
+import type { FoundImage } from "../engine/images.ts";
 import { ImageArchive } from "./image_archive.ts";
 import { ImageNames, LABELS, namePatterns, PREFIX } from "./image_names.ts";
 import { withRefusalAsFailure } from "../engine/refusals.ts";

@@ -1,4 +1,4 @@
-import type { ContainerRecord, ListedContainer } from "../containers/container_record.ts";
+import type { ContainerRecord, ListedContainer } from "../engine/containers.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { isUnannounced, LABEL, namesOf, scopeOf } from "../containers/labels.ts";
 import type { OwnContainers } from "../containers/own_containers.ts";

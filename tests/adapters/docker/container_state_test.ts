@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ContainerRecord, ContainerState } from "../../../adapters/docker/containers/container_record.ts";
+import type { ContainerRecord, ContainerState } from "../../../adapters/docker/engine/containers.ts";
 import {
   instanceOf,
   isCrashLoop,

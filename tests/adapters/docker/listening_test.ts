@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listenersInside } from "../../../adapters/docker/containers/container_listening.ts";
-import type { ContainerState } from "../../../adapters/docker/containers/container_record.ts";
+import type { ContainerState } from "../../../adapters/docker/engine/containers.ts";
 
 const ID = "7d1f".repeat(16);
 const REST = "00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0";

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { containerListens } from "../../../adapters/docker/containers/container_listening.ts";
-import type { ContainerRecord } from "../../../adapters/docker/containers/container_record.ts";
+import type { ContainerRecord } from "../../../adapters/docker/engine/containers.ts";
 import { DockerSockets } from "../../../adapters/docker/containers/docker_sockets.ts";
 import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 import { causeOf, type Failure } from "../../../domain/failure.ts";
