@@ -2,6 +2,7 @@ import type { ImageRequest } from "../../../ports/deployments/image_builder.ts";
 import type { BuildContext } from "./build_context.ts";
 import { ClassicLog } from "./classic_log.ts";
 import { contextTar } from "./context_tar.ts";
+import { inspectContainer } from "../engine/containers.ts";
 import type { EngineApi, EngineRequest } from "../engine/engine_api.ts";
 import { type BuildEnd, runBuild } from "./running_build.ts";
 
@@ -50,8 +51,7 @@ export async function classicBuild(options: ClassicBuildOptions): Promise<string
 async function containerGone(engine: EngineApi, container: string | undefined): Promise<void> {
   if (container === undefined) return;
   for (const giveUpAt = Date.now() + GONE_WITHIN_MS; Date.now() < giveUpAt;) {
-    const found = await engine.known("GET", `/containers/${container}/json`);
-    if (found === undefined) return;
+    if ((await inspectContainer(engine, container)) === undefined) return;
     await Bun.sleep(ASK_AGAIN_MS);
   }
 }

@@ -11,7 +11,7 @@ import { ContentTimes } from "./content_times.ts";
 import { contextDigest } from "./context_digest.ts";
 import { dropName } from "../images/drop_image.ts";
 import { away, type EngineApi } from "../engine/engine_api.ts";
-import { exposedPort, type FoundImage } from "../engine/images.ts";
+import { exposedPort, type FoundImage, inspectImage } from "../engine/images.ts";
 import { ImageNames, LABELS } from "../images/image_names.ts";
 import { withRefusalAsFailure } from "../engine/refusals.ts";
 import { DockerReleaseImages } from "../images/release_images.ts";
@@ -86,7 +86,7 @@ export class DockerImageBuilder implements ImageBuilder {
   }
 
   #image(name: string): Promise<FoundImage | undefined> {
-    return this.#engine.known<FoundImage>("GET", `/images/${name}/json`);
+    return inspectImage(this.#engine, name);
   }
 
   #query({ deploymentId, projectId, args, target }: ImageRequest, name: string) {

@@ -3,6 +3,7 @@ import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.
 import type { ServiceFile } from "../../../domain/services/service_spec.ts";
 import type { EngineMount } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";
+import { createContainer } from "../engine/containers.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { LABEL } from "./labels.ts";
 import type { OwnContainers } from "./own_containers.ts";
@@ -97,20 +98,17 @@ export class ContainerFiles {
   /** Writes files into a volume. That requires a container; this one is never started. */
   async #fill(volume: string, image: string, files: readonly ServiceFile[]): Promise<void> {
     const { engine, own, labels } = this.#options;
-    const made = await engine.json<{ readonly Id: string }>("POST", "/containers/create", {
-      query: { name: volume },
-      json: {
-        Image: image,
-        Cmd: ["/"],
-        Labels: own.labelled({ ...labels, [LABEL.instance]: "" }),
-        HostConfig: { Mounts: [{ Type: "volume", Source: volume, Target: FOLDER }], NetworkMode: "none" },
-      },
+    const id = await createContainer(engine, volume, {
+      Image: image,
+      Cmd: ["/"],
+      Labels: own.labelled({ ...labels, [LABEL.instance]: "" }),
+      HostConfig: { Mounts: [{ Type: "volume", Source: volume, Target: FOLDER }], NetworkMode: "none" },
     });
     try {
       const numbered = files.map((file, index) => ({ ...file, target: `${index}` }));
-      await this.#archive(made.Id, FOLDER, numbered);
+      await this.#archive(id, FOLDER, numbered);
     } finally {
-      await own.remove(made.Id);
+      await own.remove(id);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { RunnableImage, RunnableMount, RunRequest } from "../../../ports/services/runtime.ts";
 import type { EngineMount } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";
-import type { ImageConfig } from "../images/image_config.ts";
+import type { ImageConfig } from "../engine/images.ts";
 
 /** Returns a container's mounts in the engine's format; creates volumes of its scope and refuses those of others. */
 export async function containerMounts(

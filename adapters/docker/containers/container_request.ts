@@ -1,7 +1,7 @@
 import { foregroundCommand, SIGNAL_ALL } from "../../../domain/image/foreground_command.ts";
 import { type ContainerSpec, PLAIN_CONTAINER, type ServiceHealth } from "../../../domain/services/service_spec.ts";
 import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
-import type { ImageConfig } from "../images/image_config.ts";
+import type { ImageConfig } from "../engine/images.ts";
 import { namesOf, type PublishedPort } from "./labels.ts";
 
 /** Settings of a container in addition to the run request. */

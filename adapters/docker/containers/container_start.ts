@@ -3,12 +3,12 @@ import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.
 import type { ContainerFiles, MountedFiles } from "./container_files.ts";
 import { containerMounts } from "./container_mounts.ts";
 import { freeHostPorts } from "./container_ports.ts";
-import type { ListedContainer } from "../engine/containers.ts";
+import { createContainer, type ListedContainer, startContainer } from "../engine/containers.ts";
 import { containerRequest, type ContainerSetting } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { EngineInit } from "../engine/engine_init.ts";
-import { imageConfig } from "../images/image_config.ts";
+import { imageConfig } from "../engine/images.ts";
 import { heldPorts, instanceLabels, LABEL } from "./labels.ts";
 import type { OwnContainers } from "./own_containers.ts";
 import type { ScopeNames } from "../networks/scope_names.ts";
@@ -87,7 +87,7 @@ export class ContainerStart {
       await this.#refuseLater(id, labels);
       await names.join(id, labels);
       await files.put(id, setting);
-      await engine.request("POST", `/containers/${id}/start`);
+      await startContainer(engine, id);
       return id;
     } catch (error) {
       // Reports the first error.
@@ -99,11 +99,7 @@ export class ContainerStart {
   async #create(request: ImageRequest, setting: ContainerSetting): Promise<string> {
     const { engine, own } = this.#options;
     try {
-      const made = await engine.json<{ readonly Id: string }>("POST", "/containers/create", {
-        query: { name: own.name(request.instanceId, 0) },
-        json: containerRequest(request, setting),
-      });
-      return made.Id;
+      return await createContainer(engine, own.name(request.instanceId, 0), containerRequest(request, setting));
     } catch (error) {
       throw error instanceof EngineRefusal && error.status === 409 ? exists() : error;
     }

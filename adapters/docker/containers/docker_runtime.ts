@@ -17,7 +17,7 @@ import { EndingHandlers } from "../../shared/ending_handlers.ts";
 import { ContainerFiles } from "./container_files.ts";
 import { ContainerListening } from "./container_listening.ts";
 import { containerOutput } from "./container_output.ts";
-import type { ContainerRecord } from "../engine/containers.ts";
+import { type ContainerRecord, startContainer } from "../engine/containers.ts";
 import { KEPT_RUNNING } from "./container_request.ts";
 import { ContainerStart } from "./container_start.ts";
 import {
@@ -262,7 +262,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     const record = await this.#own.find(instanceId);
     if (!record || !(isStartDue(record) || isGivenUp(record))) return;
     await setRestartPolicy(this.#engine, record, KEPT_RUNNING);
-    await this.#engine.request("POST", `/containers/${record.Id}/start`);
+    await startContainer(this.#engine, record.Id);
   }
 
   async #lookAtAll(): Promise<void> {

@@ -1,4 +1,10 @@
-import type { ContainerRecord, ListedContainer } from "../engine/containers.ts";
+import {
+  type ContainerRecord,
+  inspectContainer,
+  listContainers,
+  type ListedContainer,
+  removeContainer,
+} from "../engine/containers.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { LABEL } from "./labels.ts";
 
@@ -43,10 +49,7 @@ export class OwnContainers {
 
   /** Lists the containers with these labels, running or not, oldest first. */
   async list(labels: Readonly<Record<string, string>> = {}): Promise<readonly ListedContainer[]> {
-    const listed = await this.#engine.json<readonly ListedContainer[]>("GET", "/containers/json", {
-      query: { all: true, filters: JSON.stringify({ label: this.filter(labels) }) },
-      timeoutMs: this.#readMs,
-    });
+    const listed = await listContainers(this.#engine, { label: this.filter(labels) }, { timeoutMs: this.#readMs });
     return listed.filter(({ Names, Labels }) => Names.some((name) => this.#isOurs(name, Labels))).sort(byAge);
   }
 
@@ -64,9 +67,7 @@ export class OwnContainers {
 
   /** Inspects a container; `undefined` if it is gone or not ours. */
   async inspect(id: string): Promise<ContainerRecord | undefined> {
-    const record = await this.#engine.known<ContainerRecord>("GET", `/containers/${id}/json`, {
-      timeoutMs: this.#readMs,
-    });
+    const record = await inspectContainer(this.#engine, id, { timeoutMs: this.#readMs });
     return record && this.#isOurs(record.Name, record.Config.Labels) ? record : undefined;
   }
 
@@ -75,8 +76,7 @@ export class OwnContainers {
     const until = Date.now() + this.#engine.answerMs;
     for (;;) {
       try {
-        await this.#engine.request("DELETE", `/containers/${id}`, { query: { force: true, v: true } });
-        return;
+        return await removeContainer(this.#engine, id);
       } catch (error) {
         const status = error instanceof EngineRefusal ? error.status : undefined;
         if (status === 404) return;

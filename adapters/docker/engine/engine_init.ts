@@ -1,6 +1,6 @@
 import type { RunnableImage } from "../../../ports/services/runtime.ts";
 import type { EngineApi } from "./engine_api.ts";
-import type { ImageConfig } from "../images/image_config.ts";
+import type { ImageConfig } from "./images.ts";
 
 /** Init programs that expect to be PID 1 themselves. */
 const OWN_INIT = /(^|\/)(init|tini|tini-static|dumb-init|catatonit|systemd|s6-svscan|my_init)$/;

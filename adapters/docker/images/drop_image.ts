@@ -1,5 +1,5 @@
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
-import { type FoundImage, namesOf } from "../engine/images.ts";
+import { inspectImage, namesOf } from "../engine/images.ts";
 
 /**
  * Removes a name of an image, and with the last one the image and the layers that nothing else needs. Ignores an image
@@ -20,7 +20,7 @@ function isGoneOrInUse({ status, message }: EngineRefusal): boolean {
 
 /** Removes an image that has lost its name to another one; keeps it if it still has a name or is in use. */
 export async function dropNameless(engine: EngineApi, image: string): Promise<void> {
-  const found = await engine.known<FoundImage>("GET", `/images/${image}/json`);
+  const found = await inspectImage(engine, image);
   // Deleting by digest would also remove a last name, even one that Slipway did not assign.
   if (found && namesOf(found).length === 0) await dropName(engine, image);
 }

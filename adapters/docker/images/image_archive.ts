@@ -1,6 +1,8 @@
 import { posix } from "node:path";
 import { TarReader } from "../../../domain/archive/tar_reader.ts";
 import { type Failure, invalid, notFound } from "../../../domain/failure.ts";
+import { createContainer, listContainers, removeContainer } from "../engine/containers.ts";
+import { ignoreRefusal, isRefusal } from "../engine/refusals.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { LABELS } from "./image_names.ts";
 
@@ -18,13 +20,6 @@ interface Reading {
   readonly next: Reader["read"];
   /** Closes the connection and removes the container. */
   readonly end: () => Promise<void>;
-}
-
-interface Listed {
-  readonly Id: string;
-  readonly Names: readonly string[];
-  /** In seconds. */
-  readonly Created: number;
 }
 
 /** Reads files from images through containers that are created and removed but never started. */
@@ -64,9 +59,7 @@ export class ImageArchive {
   /** Removes containers of processes that ended while reading. */
   async removeLeftovers(): Promise<void> {
     const label = [`${LABELS.installation}=${this.#installation}`, `${PURPOSE.label}=${PURPOSE.value}`];
-    const query = { all: true, filters: JSON.stringify({ label }) };
-    const listed = await this.#engine.json<readonly Listed[]>("GET", "/containers/json", { query });
-    for (const { Id, Names, Created } of listed) {
+    for (const { Id, Names, Created } of await listContainers(this.#engine, { label })) {
       const isOld = Date.now() - Created * 1_000 > LEFT_AFTER_MS;
       if (isOld && Names.some((name) => name.startsWith(`/${NAME}`))) await this.#remove(Id);
     }
@@ -76,10 +69,9 @@ export class ImageArchive {
     const labels = { [LABELS.installation]: this.#installation, [PURPOSE.label]: PURPOSE.value };
     // Never started, so the command does not matter; an image may have none of its own.
     const json = { Image: image, Cmd: ["slipway"], Labels: labels, HostConfig: { NetworkMode: "none" } };
-    const query = { name: `${NAME}${crypto.randomUUID()}` };
-    const made = await this.#engine.known<{ readonly Id: string }>("POST", "/containers/create", { query, json });
-    if (!made) throw notFound("image");
-    return made.Id;
+    return createContainer(this.#engine, `${NAME}${crypto.randomUUID()}`, json).catch((error: unknown) => {
+      throw isRefusal(error, 404) ? notFound("image") : error;
+    });
   }
 
   async #reader(container: string, folder: string): Promise<Reader> {
@@ -96,11 +88,7 @@ export class ImageArchive {
   }
 
   async #remove(container: string): Promise<void> {
-    await this.#engine
-      .request("DELETE", `/containers/${container}`, { query: { force: true, v: true } })
-      .catch((error: unknown) => {
-        if (!(error instanceof EngineRefusal)) throw error;
-      });
+    await removeContainer(this.#engine, container).catch(ignoreRefusal);
   }
 }
 

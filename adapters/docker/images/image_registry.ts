@@ -5,7 +5,7 @@ import type { BuiltImage } from "../../../ports/deployments/image_builder.ts";
 import type { ImageRegistry, PullRequest } from "../../../ports/deployments/image_registry.ts";
 import type { ReleaseImages } from "../../../ports/deployments/release_images.ts";
 import type { EngineApi } from "../engine/engine_api.ts";
-import { exposedPort, type FoundImage, namesOf } from "../engine/images.ts";
+import { exposedPort, type FoundImage, inspectImage, namesOf } from "../engine/images.ts";
 import { ImageNames, PREFIX } from "./image_names.ts";
 import { pullImage } from "./image_pull.ts";
 import { withRefusalAsFailure } from "../engine/refusals.ts";
@@ -103,7 +103,7 @@ export class DockerImageRegistry implements ImageRegistry {
   }
 
   #image({ full }: ImageReference, { signal }: PullRequest): Promise<FoundImage | undefined> {
-    return this.#engine.known<FoundImage>("GET", `/images/${full}/json`, { signal });
+    return inspectImage(this.#engine, full, { signal });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ImageOwner, ReleaseImage, ReleaseImages } from "../../../ports/deployments/release_images.ts";
 import { dropName, dropNameless } from "./drop_image.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
-import type { FoundImage } from "../engine/images.ts";
+import { inspectImage, listImages, tagImage } from "../engine/images.ts";
 import { ImageArchive } from "./image_archive.ts";
 import { ImageNames, LABELS, namePatterns, PREFIX } from "./image_names.ts";
 import { withRefusalAsFailure } from "../engine/refusals.ts";
@@ -14,12 +14,6 @@ export interface DockerReleaseImagesOptions {
 }
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
-
-interface ImageSummary {
-  readonly Id: string;
-  readonly RepoTags: readonly string[] | null;
-  readonly Size: number;
-}
 
 /** An image with the name that assigns it to this installation. */
 interface NamedImage extends ReleaseImage {
@@ -53,13 +47,12 @@ export class DockerReleaseImages implements ReleaseImages {
 
   async keep(image: string, owner: ImageOwner): Promise<boolean> {
     const name = this.#names.of(owner);
-    const [repo, tag] = name.split(":");
     if (!DIGEST.test(image)) return false;
     return withRefusalAsFailure("keep the image", async () => {
-      const former = await this.#engine.known<FoundImage>("GET", `/images/${name}/json`);
+      const former = await inspectImage(this.#engine, name);
       if (former?.Id === image) return true;
       try {
-        await this.#engine.request("POST", `/images/${image}/tag`, { query: { repo, tag } });
+        await tagImage(this.#engine, image, name);
       } catch (error) {
         if (error instanceof EngineRefusal && error.status === 404) return false;
         throw error;
@@ -96,10 +89,7 @@ export class DockerReleaseImages implements ReleaseImages {
   /** Returns the images with a name of this installation that matches one of the patterns. */
   async #images(patterns: readonly string[]): Promise<NamedImage[]> {
     if (patterns.length === 0) return [];
-    const query = { filters: JSON.stringify({ reference: patterns }) };
-    const found = await withRefusalAsFailure("list images", () =>
-      this.#engine.json<readonly ImageSummary[]>("GET", "/images/json", { query }),
-    );
+    const found = await withRefusalAsFailure("list images", () => listImages(this.#engine, { reference: patterns }));
     return found.flatMap(({ Id, RepoTags, Size }) =>
       (RepoTags ?? []).flatMap((name) => {
         const owner = this.#names.ownerOf(name);
