@@ -13,7 +13,7 @@ describe("dropName()", () => {
     expect(world.asked).toEqual(["DELETE /images/x"]);
   });
 
-  test("passes any other refusal on", async () => {
+  test("passes on any other refusal", async () => {
     const message = "no space left on device";
     await using world = await scriptedEngine(() => Response.json({ message }, { status: 500 }), {});
     await expect(dropName(world.engine, "x")).rejects.toThrow("no space left");
