@@ -267,7 +267,7 @@ export function projectsContract(
         [".*", "all.*", "all"],
         ["?", "why?", "why"],
         ["🚀", "up 🚀", "up"],
-      ])("takes %s literally", async (search, hit, miss) => {
+      ])("treats %s literally", async (search, hit, miss) => {
         const organizationId = await named(hit, miss);
         expect(await found(organizationId, search)).toEqual([hit]);
       });

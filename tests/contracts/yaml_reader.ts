@@ -28,7 +28,7 @@ export const YAML_TEXTS: readonly (readonly [what: string, text: string, reading
     { root: map(2, ["a", 2, scalar(2, 1)], ["b", 3, list(4, scalar(4, "x"), map(5, ["c", 5, scalar(5, 2)]))]) },
   ],
   [
-    "values as YAML 1.2 means them",
+    "values with the meaning of YAML 1.2",
     'a: no\nb: 0440\nc: 1.20\nd: ~\ne: 22:22\nf: "1"\ng: Yes\nh:\n',
     {
       root: map(

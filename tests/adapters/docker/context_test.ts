@@ -110,7 +110,7 @@ describe("buildContext()", () => {
     ["a link out that is ignored", { ".dockerignore": "a", a: { link: "/etc" } }],
     ["a link out in a folder that is ignored", { ".dockerignore": "a", "a/b": { link: "/etc" } }],
     ["a Dockerfile that is a link inside", { Dockerfile: { link: "docker/web" }, "docker/web": "FROM scratch" }],
-  ])("takes %s", async (_, tree) => {
+  ])("accepts %s", async (_, tree) => {
     await using folder = await folderOf(tree);
     const { dockerfile } = await buildContext({ folder: folder.path, dockerfile: OWN, signal });
     expect(new TextDecoder().decode(dockerfile.bytes)).toBe("FROM scratch");
