@@ -28,7 +28,7 @@ export interface ServiceRuntimeForContract extends AsyncDisposable {
   readonly image: string;
   readonly programs: ServicePrograms;
   /** Resolves a service name from within an instance; returns the instances found, none if the name is unknown. */
-  found(askedBy: string, name: string): Promise<readonly string[]>;
+  found(instanceId: string, name: string): Promise<readonly string[]>;
   /** The engine's name of a scope's volume. */
   engineName(volume: Volume): Promise<string>;
   /** Creates an external volume and returns its name. */

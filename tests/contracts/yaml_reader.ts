@@ -141,7 +141,7 @@ export function yamlReaderContract(name: string, open: () => YamlReader): void {
     for (const text of ["a: [", "a: 1\n b: 2\n", '{"a": ']) {
       test(`read() names the line of the error in ${JSON.stringify(text)}`, async () => {
         const reading = await open().read(text);
-        if (!("problem" in reading)) throw new Error("It was read");
+        if (!("problem" in reading)) throw new Error("The text was accepted");
         expect(reading.problem.line).toBeGreaterThanOrEqual(1);
         expect(reading.problem.message).toStartWith("Cannot read");
       });

@@ -77,7 +77,7 @@ describe("generatedDockerfile()", () => {
     ) as [string, string];
     const [before, after] = one.split('ARG SLIPWAY_ENVIRONMENT="one"\n') as [string, string];
     expect(two).toBe(`${before}ARG SLIPWAY_ENVIRONMENT="two"\n${after}`);
-    expect(after).toMatch(/^RUN .*cat list >> told/);
+    expect(after).toMatch(/^RUN .*cat list >> marks/);
   });
 
   test("mentions no secret when the builder cannot hide it", () => {

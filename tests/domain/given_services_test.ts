@@ -18,7 +18,7 @@ function refusal(definitions: readonly ServiceDefinition[]): Failure {
     if (error instanceof Failure) return error;
     throw error;
   }
-  throw new Error("It was not refused");
+  throw new Error("The services were accepted");
 }
 
 const APP = {

@@ -10,7 +10,7 @@ describe("dropName()", () => {
   ])("ignores %d %s", async (status, message) => {
     await using world = await scriptedEngine(() => Response.json({ message }, { status }), {});
     await dropName(world.engine, "x");
-    expect(world.asked).toEqual(["DELETE /images/x"]);
+    expect(world.requests).toEqual(["DELETE /images/x"]);
   });
 
   test("passes on any other refusal", async () => {

@@ -32,7 +32,7 @@ async function openMemory(): Promise<ServiceRuntimeForContract> {
       well: "well",
       unwell: "unwell",
     },
-    found: async (askedBy, name) => runtime.named(scopes(askedBy), name).toSorted(),
+    found: async (instanceId, name) => runtime.named(scopes(instanceId), name).toSorted(),
     engineName: async (volume) => volumes.engineName(volume),
     async makeExternal() {
       volumes.external.add("external");
