@@ -124,7 +124,7 @@ function sayFailures({ failures }: GroupResult): void {
 function verdict({ passed, failed, skipped }: TestCount): number {
   const mayNotSkip = process.env["CI"] === "true" && skipped > 0;
   if (mayNotSkip) say("Skipped tests count as failures here, because CI=true");
-  if (passed + failed === 0) say("Not one test ran");
+  if (passed + failed === 0) say("No test ran");
   return failed > 0 || passed === 0 || mayNotSkip ? 1 : 0;
 }
 

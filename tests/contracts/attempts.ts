@@ -30,7 +30,7 @@ export function attemptsContract(name: string, open: () => Promise<WorldOf<"atte
       expect(seconds).toBeGreaterThan(minutes * 60 - 120);
     }
 
-    test("take() lets as many through as the limit says, then tells how long to wait", async () => {
+    test("take() allows as many attempts as the limit, then returns how long to wait", async () => {
       const key = uniqueLabel();
       await exhaust(key);
       await expectWait(key, 60);
@@ -38,7 +38,7 @@ export function attemptsContract(name: string, open: () => Promise<WorldOf<"atte
       await expectWait(key, 40);
     });
 
-    test("take() never tells to wait no time, nor a part of a second", async () => {
+    test("take() returns waits in whole seconds", async () => {
       const key = uniqueLabel();
       const short = { limit: 1, windowMs: 2_000 };
       expect(await world().attempts.take(key, short)).toBe(0);
@@ -58,7 +58,7 @@ export function attemptsContract(name: string, open: () => Promise<WorldOf<"atte
       expect(await take(key)).toBe(0);
     });
 
-    test("take() counts from nothing in the next window", async () => {
+    test("take() starts counting again in the next window", async () => {
       const key = uniqueLabel();
       await exhaust(key);
       await world().elapse(HOUR);
@@ -66,14 +66,14 @@ export function attemptsContract(name: string, open: () => Promise<WorldOf<"atte
       await expectWait(key, 60);
     });
 
-    test("take() counts every key for itself", async () => {
+    test("take() counts every key separately", async () => {
       const label = uniqueLabel();
       const keys = oddTexts.map((text) => `${text} ${label}`);
       for (const key of keys) await exhaust(key);
       for (const key of keys) await expectWait(key, 60);
     });
 
-    test("take() lets no more through when many come at once", async () => {
+    test("take() allows no more than the limit when called concurrently", async () => {
       const key = uniqueLabel();
       const limit = { limit: 7, windowMs: HOUR };
       const waits = await Promise.all(Array.from({ length: 20 }, () => world().attempts.take(key, limit)));
@@ -88,7 +88,7 @@ export function attemptsContract(name: string, open: () => Promise<WorldOf<"atte
       await expectWait(key, 60);
     });
 
-    test("giveBack() makes room after refused attempts too, which were none", async () => {
+    test("giveBack() makes room after refused attempts too, which do not count", async () => {
       const key = uniqueLabel();
       await exhaust(key);
       for (let index = 0; index < 5; index++) await take(key);
@@ -96,7 +96,7 @@ export function attemptsContract(name: string, open: () => Promise<WorldOf<"atte
       expect(await take(key)).toBe(0);
     });
 
-    test("giveBack() never gives more than the limit", async () => {
+    test("giveBack() never allows more than the limit", async () => {
       const key = uniqueLabel();
       for (let index = 0; index < 5; index++) await world().attempts.giveBack(key, LIMIT);
       await take(key);
@@ -105,14 +105,14 @@ export function attemptsContract(name: string, open: () => Promise<WorldOf<"atte
       await expectWait(key, 60);
     });
 
-    test("giveBack() of attempts at once counts each", async () => {
+    test("giveBack() counts every concurrent call", async () => {
       const key = uniqueLabel();
       await exhaust(key);
       await Promise.all([1, 2, 3].map(() => world().attempts.giveBack(key, LIMIT)));
       await exhaust(key);
     });
 
-    test("sweep() forgets windows that ended so long ago, and counts them", async () => {
+    test("sweep() removes windows that ended before the given age, and counts them", async () => {
       const { attempts, elapse } = world();
       await elapse(3 * HOUR);
       await attempts.sweep(HOUR);

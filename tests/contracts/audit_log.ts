@@ -35,7 +35,7 @@ export function auditLogContract(
       return entry;
     }
 
-    test("sweep() removes entries from before a time, also many, and counts them", async () => {
+    test("sweep() removes entries from before a time, many of them too, and counts them", async () => {
       const longAgo = new Date("1980-01-01T00:00:00.000Z");
       while ((await world().auditLog.sweep(longAgo)) > 0);
       const { id: organizationId } = await anOrganization(world());
@@ -49,7 +49,7 @@ export function auditLogContract(
     });
 
     test.each(["token", "session", "password", "invitation"] as const)(
-      "list() gives back what was recorded by a %s",
+      "list() returns an entry recorded by a %s",
       async (kind) => {
         const { id: organizationId } = await anOrganization(world());
         const entry = await anEntry({ organizationId, credential: { kind, id: newId("ses") }, target: newId("prj") });
@@ -57,21 +57,21 @@ export function auditLogContract(
       },
     );
 
-    test("list() gives back the names of what was changed, in their order", async () => {
+    test("list() returns the names of the changed fields in their order", async () => {
       const { id: organizationId } = await anOrganization(world());
       const changed = ["name", "buildCommand", 'odd "name", {x} \\\\ null', "NULL", ""];
       const entry = await anEntry({ organizationId, changed });
       expect(await world().auditLog.list(organizationId, {}, ALL)).toEqual({ items: [entry], total: 1 });
     });
 
-    test.each(oddTexts)("list() gives back the texts %j as they were", async (text) => {
+    test.each(oddTexts)("list() returns the texts %j unchanged", async (text) => {
       const { id: organizationId } = await anOrganization(world());
       const entry = await anEntry({ organizationId, target: text, from: text, requestId: text });
       await anEntry({ organizationId });
       expect(await world().auditLog.list(organizationId, { target: text }, ALL)).toEqual({ items: [entry], total: 1 });
     });
 
-    test("list() shows one organization's page by page, newest first, equal times by id", async () => {
+    test("list() pages through the entries of one organization, newest first, equal times by id", async () => {
       const { id: organizationId } = await anOrganization(world());
       const other = await anOrganization(world());
       const made = [];
@@ -85,7 +85,7 @@ export function auditLogContract(
       );
     });
 
-    test("list() shows only what every filter lets through, page by page", async () => {
+    test("list() returns only entries that match every filter, page by page", async () => {
       const { id: organizationId } = await anOrganization(world());
       const userId = await aMember(world(), organizationId);
       const target = newId("srv");
@@ -109,7 +109,7 @@ export function auditLogContract(
       );
     });
 
-    test("list() takes wildcards of a filter literally", async () => {
+    test("list() treats wildcards in a filter literally", async () => {
       const { id: organizationId } = await anOrganization(world());
       await anEntry({ organizationId, action: "project.create", target: "abc" });
       for (const filter of [{ action: "project%" }, { action: "project_create" }, { target: "a_c" }, { target: "%" }]) {
@@ -117,7 +117,7 @@ export function auditLogContract(
       }
     });
 
-    test.each(["succeeded", "refused", "failed"] as const)("finish() says that an entry %s", async (outcome) => {
+    test.each(["succeeded", "refused", "failed"] as const)("finish() records the outcome %s", async (outcome) => {
       const { id: organizationId } = await anOrganization(world());
       const entry = await anEntry({ organizationId });
       const untouched = await anEntry({ organizationId, at: minutes(-1) });
@@ -129,7 +129,7 @@ export function auditLogContract(
       ]);
     });
 
-    test("finish() without a target keeps the one that was known", async () => {
+    test("finish() without a target keeps the recorded one", async () => {
       const { id: organizationId } = await anOrganization(world());
       const entry = await anEntry({ organizationId, target: newId("prj") });
       await world().auditLog.finish(entry.id, { outcome: "failed", target: null });

@@ -93,7 +93,7 @@ export function backupDestinationsContract(
       return destination;
     }
 
-    test.each(oddTexts)("find() gives back a destination named %j", async (text) => {
+    test.each(oddTexts)("find() returns a destination named %j", async (text) => {
       const destination = await aDestination({
         name: text,
         lastVerifiedAt: minutes(1),
@@ -114,7 +114,7 @@ export function backupDestinationsContract(
       },
     );
 
-    test("credentials() gives secrets back to the letter; find() and list() only tell that they are there", async () => {
+    test("credentials() returns secrets unchanged; find() and list() only report that they exist", async () => {
       const destination = await aDestination({}, FULL);
       const { organizationId, id } = destination;
       expect(revealed(await stores().credentials(organizationId, destination))).toEqual(revealed(FULL)!);
@@ -124,7 +124,7 @@ export function backupDestinationsContract(
       expect(await stores().credentials(bare.organizationId, bare)).toEqual(NONE);
     });
 
-    test("nothing reaches another organization's destination, nor an unknown one", async () => {
+    test("no method reaches a destination of another organization, nor an unknown one", async () => {
       const destination = await aDestination({}, FULL);
       const other = await anOrganizationId();
       for (const [organizationId, id] of [
@@ -145,7 +145,7 @@ export function backupDestinationsContract(
       expect(revealed(credentials)).toEqual(revealed(FULL)!);
     });
 
-    test("list() shows one organization's page by page, newest first, and only given ids", async () => {
+    test("list() pages through the destinations of one organization, newest first, and can filter by id", async () => {
       const organizationId = await anOrganizationId();
       const made: BackupDestination[] = [];
       for (const minute of SHUFFLED_MINUTES)
@@ -158,7 +158,7 @@ export function backupDestinationsContract(
       await expectPages(list(some), [sorted[0]!, sorted[2]!], ({ id }) => id);
     });
 
-    test("a name is one destination's, whatever its case, also for writers at the same time", async () => {
+    test("a name belongs to one destination, ignoring case, also under concurrent writes", async () => {
       const { organizationId } = await aDestination({ name: "Nightly Ä" });
       const taken = { kind: "invalid", code: "name_taken", details: [{ path: "name" }] };
       await expect(aDestination({ organizationId, name: "NIGHTLY ä" })).rejects.toMatchObject(taken);
@@ -173,7 +173,7 @@ export function backupDestinationsContract(
       expect(raced.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     });
 
-    test("change() changes all that is given, keeps absent credentials and clears those that are null", async () => {
+    test("change() changes all given fields, keeps absent credentials and clears those that are null", async () => {
       const destination = await aDestination({ lastVerifiedAt: minutes(1), lastVerifyError: "x" }, FULL);
       const { organizationId, id } = destination;
       const settings = { ...SETTINGS, bucket: "other", pathPrefix: null, sshHostKey: KEY };
@@ -202,7 +202,7 @@ export function backupDestinationsContract(
       expect(moved).toMatchObject({ lastVerifiedAt: null, lastVerifyError: null, revision: 3 });
     });
 
-    test("change() leaves alone what somebody else changed meanwhile", async () => {
+    test("change() does nothing when the destination was changed since it was read", async () => {
       const destination = await aDestination();
       const names = ["first", "second", "third", "fourth"];
       const changes = await Promise.all(
@@ -215,7 +215,7 @@ export function backupDestinationsContract(
       expect(await stores().find(destination.organizationId, destination.id)).toEqual(won[0]!);
     });
 
-    test("change() leaves a destination alone whose host key was recorded meanwhile", async () => {
+    test("change() does nothing when the host key was recorded since the destination was read", async () => {
       const destination = await aDestination();
       const { organizationId, id } = destination;
       const check = { at: minutes(1), error: null, hostKey: KEY, leftProbes: [] };
@@ -228,7 +228,7 @@ export function backupDestinationsContract(
       expect(changed).toMatchObject({ sshHostKey: null, revision: 2 });
     });
 
-    test("at most one destination is the default, also for writers at the same time", async () => {
+    test("at most one destination is the default, also under concurrent writes", async () => {
       const organizationId = await anOrganizationId();
       const defaults = async () =>
         (await stores().list(organizationId, {}, ALL)).items.filter(({ isDefault }) => isDefault).map(({ id }) => id);
@@ -252,7 +252,7 @@ export function backupDestinationsContract(
       expect((await stores().find(foreign.organizationId, foreign.id))?.isDefault).toBe(true);
     });
 
-    test("checked() records success and failure, pins the first host key, and keeps off later revisions", async () => {
+    test("checked() records success and failure, pins the first host key, and skips later revisions", async () => {
       const destination = await aDestination();
       const { organizationId, id } = destination;
       const see = () => stores().find(organizationId, id);
@@ -285,7 +285,7 @@ export function backupDestinationsContract(
       expect(await see()).toEqual(changed!);
     });
 
-    test("a destination outlives its server, which it then has no more", async () => {
+    test("a destination outlives its server and then refers to none", async () => {
       const organizationId = await anOrganizationId();
       const server: Server = {
         id: newId("srv"),

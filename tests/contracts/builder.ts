@@ -56,7 +56,7 @@ export function builderContract(name: string, open: () => Promise<BuilderForCont
       await world.builder.build(buildRequest(world, []));
     });
 
-    test("build() fails naming the command and its exit code, and runs none after it", async () => {
+    test("build() fails naming the command and its exit code, and runs no further command", async () => {
       await using world = await open();
       const request = buildRequest(world, [world.commands.failing, world.commands.talking]);
       const error = (await world.builder.build(request).catch((reason: unknown) => reason)) as Failure;
@@ -65,7 +65,7 @@ export function builderContract(name: string, open: () => Promise<BuilderForCont
       expect(request.lines).toEqual(["failing"]);
     });
 
-    test("build() fails naming the program that is not there", async () => {
+    test("build() fails naming the program that is not installed", async () => {
       await using world = await open();
       const request = buildRequest(world, [world.commands.talking, world.commands.lacking]);
       const error = (await world.builder.build(request).catch((reason: unknown) => reason)) as Failure;
@@ -75,7 +75,7 @@ export function builderContract(name: string, open: () => Promise<BuilderForCont
       );
     });
 
-    test("build() ends when it is aborted, with the reason given", async () => {
+    test("build() stops when aborted, with the given reason", async () => {
       await using world = await open();
       const stop = new AbortController();
       const lines: string[] = [];
@@ -91,14 +91,14 @@ export function builderContract(name: string, open: () => Promise<BuilderForCont
       expect(lines).toEqual(["waiting"]);
     });
 
-    test("build() that was aborted before it began runs nothing", async () => {
+    test("build() that was aborted before it started runs nothing", async () => {
       await using world = await open();
       const request = buildRequest(world, [world.commands.talking], { signal: AbortSignal.abort(new Error("no")) });
       expect(world.builder.build(request)).rejects.toThrow("no");
       expect(request.lines).toEqual([]);
     });
 
-    test("build() reads on only when the log is ready", async () => {
+    test("build() reads more output only when the log is ready", async () => {
       await using world = await open();
       let waiting = 0;
       let most = 0;

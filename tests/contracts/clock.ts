@@ -4,11 +4,11 @@ import type { Clock } from "../../ports/system/clock.ts";
 /** Contract tests for `Clock` adapters. */
 export function clockContract(name: string, open: () => Promise<Clock>) {
   describe(`Clock contract: ${name}`, () => {
-    test("now() is a time", async () => {
+    test("now() returns a time", async () => {
       expect(Number.isInteger((await open()).now().getTime())).toBe(true);
     });
 
-    test("now() gives a time of its own each time", async () => {
+    test("now() returns a new object each time", async () => {
       const clock = await open();
       const first = clock.now();
       const before = first.getTime();

@@ -21,21 +21,21 @@ export function cloudLinksContract(
       return link;
     }
 
-    test("find() tells a link without its token", async () => {
+    test("find() returns a link without its token", async () => {
       const link = await aLink("swordfish");
       const found = await world().cloudLinks.find(link.organizationId);
       expect(found).toEqual(link);
       expect(Bun.inspect(found)).not.toContain("swordfish");
     });
 
-    test.each(oddTexts)("token() gives back %j to the letter", async (text) => {
+    test.each(oddTexts)("token() returns %j unchanged", async (text) => {
       const { organizationId } = await aLink(text);
       const token = await world().cloudLinks.token(organizationId);
       expect(token).toBeInstanceOf(Secret);
       expect(token!.reveal()).toBe(text);
     });
 
-    test("find(), token() and remove() know nothing of an organization without a link", async () => {
+    test("find(), token() and remove() find nothing for an organization without a link", async () => {
       await aLink();
       for (const id of [(await anOrganization(world())).id, newId("org")]) {
         expect(await world().cloudLinks.find(id)).toBeUndefined();
@@ -54,7 +54,7 @@ export function cloudLinksContract(
       expect((await world().cloudLinks.token(other.organizationId))!.reveal()).toBe("theirs");
     });
 
-    test("put() by several at once keeps one whole link", async () => {
+    test("concurrent put() calls store one complete link", async () => {
       const { id: organizationId } = await anOrganization(world());
       await Promise.all(
         [1, 2, 3, 4].map((number) =>
@@ -69,7 +69,7 @@ export function cloudLinksContract(
       expect(url).toBe(`https://${token.slice("token ".length)}.example.com`);
     });
 
-    test("remove() ends a link once", async () => {
+    test("remove() removes a link once", async () => {
       const { organizationId } = await aLink();
       const outcomes = await Promise.all([1, 2, 3].map(() => world().cloudLinks.remove(organizationId)));
       expect(outcomes.filter(Boolean)).toHaveLength(1);

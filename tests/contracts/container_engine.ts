@@ -10,7 +10,7 @@ export interface EnginesForContract {
 /** Contract tests for `ContainerEngine` adapters. */
 export function containerEngineContract(name: string, open: () => Promise<EnginesForContract>) {
   describe(`ContainerEngine contract: ${name}`, () => {
-    test("answers() tells a running engine from a stopped one", async () => {
+    test("answers() distinguishes a running engine from a stopped one", async () => {
       const { running, stopped } = await open();
       expect(await running.answers()).toBe(true);
       expect(await stopped.answers()).toBe(false);

@@ -66,7 +66,7 @@ export function deploymentEventsContract(
 
     type Followable = ReturnType<typeof world>["deploymentEvents"];
 
-    test("append() numbers from 1 without gaps and read() gives every type back", async () => {
+    test("append() numbers events from 1 without gaps and read() returns every type", async () => {
       const id = await anId();
       expect(await world().deploymentEvents.last(id)).toBe(0);
       expect(await world().deploymentEvents.append(id, EVERY_TYPE.slice(0, 2))).toBe(2);
@@ -76,7 +76,7 @@ export function deploymentEventsContract(
       expect(await world().deploymentEvents.read(id, { since: 0, limit: 100 })).toEqual(expected);
     });
 
-    test("append() of nothing tells the last number", async () => {
+    test("append() of no events returns the last number", async () => {
       const id = await anId();
       expect(await world().deploymentEvents.append(id, [])).toBe(0);
       await world().deploymentEvents.append(id, lines(1, 3));
@@ -84,14 +84,14 @@ export function deploymentEventsContract(
       expect(await world().deploymentEvents.last(id)).toBe(3);
     });
 
-    test("append() to a deployment that is not there is refused; read() and last() find nothing", async () => {
+    test("append() to an unknown deployment is refused; read() and last() find nothing", async () => {
       const id = newId("dep");
       await expect(world().deploymentEvents.append(id, lines(1, 1))).rejects.toMatchObject({ kind: "not_found" });
       expect(await world().deploymentEvents.read(id, { since: 0, limit: 10 })).toEqual([]);
       expect(await world().deploymentEvents.last(id)).toBe(0);
     });
 
-    test("append() keeps odd texts to the letter, ANSI and line breaks too", async () => {
+    test("append() stores odd texts unchanged, with ANSI codes and line breaks", async () => {
       const id = await anId();
       const texts = [...oddTexts, "", "\u001b[31mred\u001b[0m\rprogress 50%\r\n", "x".repeat(1_000_000)];
       await world().deploymentEvents.append(
@@ -102,7 +102,7 @@ export function deploymentEventsContract(
       expect(messages(events)).toEqual(texts);
     });
 
-    test("append() replaces what no text can hold, and stores the whole batch", async () => {
+    test("append() replaces characters that cannot be stored, and stores the whole batch", async () => {
       const id = await anId();
       const broken = [logLine("a\0b"), logLine("\ud83dx"), logLine("y\ude80"), logLine("🚀"), logLine("\\u0000")];
       const service: NewEvent = { type: "service", name: "a\0", status: "failed", error: "\0" };
@@ -112,7 +112,7 @@ export function deploymentEventsContract(
       expect(events[5]).toMatchObject({ name: "a\uFFFD", error: "\uFFFD" });
     });
 
-    test("append() by several at once, in two processes, leaves each batch together and no gap", async () => {
+    test("concurrent append() calls in two processes keep each batch together and leave no gap", async () => {
       const id = await anId();
       const { deploymentEvents, elsewhere } = world();
       const lasts = await Promise.all(
@@ -131,7 +131,7 @@ export function deploymentEventsContract(
       }
     });
 
-    test("read() gives at most so many after a number, across batches of any size", async () => {
+    test("read() returns at most the limit after a number, across batches of any size", async () => {
       const id = await anId();
       for (const [from, count] of [
         [1, 1],
@@ -159,7 +159,7 @@ export function deploymentEventsContract(
       expect(await read(-5, 2)).toEqual([1, 2]);
     });
 
-    test("read() gives only log lines, or those of one service, however far apart they are", async () => {
+    test("read() returns only log lines, or those of one service, however far apart they are", async () => {
       const id = await anId();
       const batch = (index: number) => [
         EVERY_TYPE[0]!,
@@ -180,7 +180,7 @@ export function deploymentEventsContract(
       expect(await deploymentEvents.read(id, { since: 4_010, limit: 10, only: { type: "log" } })).toEqual([]);
     });
 
-    test("read() gives the newest in order, across batches of any size, of all events, log lines or one service", async () => {
+    test("read() returns the newest events, log lines or lines of one service, in order, across batches", async () => {
       const id = await anId();
       for (const [from, count] of [
         [1, 1],
@@ -213,7 +213,7 @@ export function deploymentEventsContract(
       expect(await world().deploymentEvents.read(newId("dep"), { since: 0, limit: 5, newest: true })).toEqual([]);
     });
 
-    test("read() gives the newest of lines that are larger than a page together", async () => {
+    test("read() returns the newest of lines that together exceed a page", async () => {
       const id = await anId();
       for (const index of counted(1, 12)) {
         await world().deploymentEvents.append(id, [logLine(`${index} ${"x".repeat(200_000)}`)]);
@@ -222,7 +222,7 @@ export function deploymentEventsContract(
       expect(newest.map(({ seq }) => seq)).toEqual(counted(4, 9));
     });
 
-    test("follow() yields stored events after a number, then new ones of any process, in order", async () => {
+    test("follow() yields stored events after a number, then new ones from any process, in order", async () => {
       const id = await anId();
       const { deploymentEvents, deployments, elsewhere } = world();
       await deploymentEvents.append(id, lines(1, 2_500));
@@ -236,7 +236,7 @@ export function deploymentEventsContract(
       expect(messages(seen)).toEqual(counted(101, 2_410).map((seq) => `line ${seq}`));
     });
 
-    test("follow() gives times and all fields back as read() does", async () => {
+    test("follow() returns times and all fields as read() does", async () => {
       const id = await anId();
       await world().deploymentEvents.append(id, EVERY_TYPE);
       const stored = await followed(id, { since: 0, count: 6 });
@@ -246,7 +246,7 @@ export function deploymentEventsContract(
       expect(await following).toEqual(EVERY_TYPE.map((event, index) => ({ ...event, seq: index + 7 })));
     });
 
-    test("follow() from beyond the last event waits for those after it", async () => {
+    test("follow() from beyond the last event waits for later ones", async () => {
       const id = await anId();
       await world().deploymentEvents.append(id, lines(1, 2));
       const following = followed(id, { since: 4, count: 2 });
@@ -254,7 +254,7 @@ export function deploymentEventsContract(
       expect((await following).map(({ seq }) => seq)).toEqual([5, 6]);
     });
 
-    test("follow() by many at different places loses nothing, also by those who come and go", async () => {
+    test("many follow() readers at different positions lose nothing, even when some come and go", async () => {
       const id = await anId();
       const total = 1_000;
       const whole = counted(0, 20).map((index) => followed(id, { since: index * 10, count: total - index * 10 }));
@@ -268,7 +268,7 @@ export function deploymentEventsContract(
       }
     });
 
-    test("follow() by a slow reader yields all there is, however much came meanwhile", async () => {
+    test("follow() with a slow reader yields every event that was appended meanwhile", async () => {
       const id = await anId();
       const leaving = new AbortController();
       const following = world().deploymentEvents.follow(id, { since: 0, signal: leaving.signal });
@@ -285,7 +285,7 @@ export function deploymentEventsContract(
       expect((await iterator.next()).done).toBe(true);
     });
 
-    test("follow() returns when aborted: before it began, while it waits, and in between", async () => {
+    test("follow() returns when aborted before it starts, while it waits, and between events", async () => {
       const id = await anId();
       await world().deploymentEvents.append(id, lines(1, 1));
       const { deploymentEvents } = world();
@@ -299,7 +299,7 @@ export function deploymentEventsContract(
       expect((await next).done).toBe(true);
     });
 
-    test("follow() returns when the deployment is removed, and at once for an unknown one", async () => {
+    test("follow() returns when the deployment is removed, and immediately for an unknown one", async () => {
       const { id, organizationId } = await aDeployment(world());
       const following = followed(id, { since: 0, count: 1 });
       await Bun.sleep(5);
@@ -308,7 +308,7 @@ export function deploymentEventsContract(
       expect(await followed(newId("dep"), { since: 0, count: 1 })).toEqual([]);
     });
 
-    test("follow() in two processes tells the same", async () => {
+    test("follow() yields the same events in two processes", async () => {
       const id = await anId();
       const { deploymentEvents, elsewhere } = world();
       const both = [deploymentEvents, elsewhere.deploymentEvents].map((events) =>

@@ -61,7 +61,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     }
 
     test(
-      "take() gives the oldest, equal times by id, leased, its status untouched, attempts counted",
+      "take() returns the oldest, equal times by id, leased, with unchanged status and counted attempts",
       withWorld(async (world) => {
         const made: Deployment[] = [];
         for (const minute of [3, 1, 1, 2]) made.push(await aDeployment(world, queuedAt(minute)));
@@ -76,7 +76,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "isTaken() tells of what was taken of a project until it is given back, by whomever",
+      "isTaken() is true in every process from take() of a deployment of the project until release()",
       withWorld(async (world) => {
         const { deploymentQueue, elsewhere } = world;
         const [one, other] = [await aDeployment(world, queuedAt(1)), await aDeployment(world, queuedAt(2))];
@@ -94,7 +94,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "isTaken() forgets a killed process with its lease where nothing is left to take up, and not before",
+      "isTaken() turns false after a lease expired only when no work is left",
       withWorld(async (world) => {
         const { deploymentQueue, deployments, elapse } = world;
         const { projectId } = await aDeployment(world, queuedAt(1));
@@ -107,7 +107,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "take() passes over what is held, ended, or busy by another of its project",
+      "take() skips deployments that are held, ended, or blocked by another of their project",
       withWorld(async (world) => {
         const { id: organizationId } = await anOrganization(world);
         await aDeployment(world, { organizationId, held: true });
@@ -126,7 +126,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "take() lets a later one of a project by when the first is held, and the first later",
+      "take() returns a later deployment while the first is held, and the first afterwards",
       withWorld(async (world) => {
         const first = await aDeployment(world, { held: true, ...queuedAt(1) });
         const { organizationId, projectId } = first;
@@ -140,7 +140,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "take() gives one up whose lease ran out before anything that waits, and counts its attempts",
+      "take() returns a deployment with an expired lease before any waiting one, and counts its attempts",
       withWorld(async (world) => {
         const first = await aDeployment(world, queuedAt(1));
         const waiting = await aDeployment(world, queuedAt(0));
@@ -163,7 +163,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "take() gives up again what was taken but never begun, once its lease ran out",
+      "take() returns a deployment that was taken but never started, once its lease expired",
       withWorld(async (world) => {
         const { id } = await aDeployment(world, queuedAt(1));
         await world.deploymentQueue.take(by("dead"));
@@ -175,7 +175,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "take() stops at so many builds over all; held ones, deploying ones and ended ones do not count",
+      "take() respects the limit of builds; held, deploying and ended deployments do not count",
       withWorld(async (world) => {
         const made: Deployment[] = [];
         for (const minute of [1, 2, 3, 4, 5]) made.push(await aDeployment(world, queuedAt(minute)));
@@ -198,7 +198,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "take() by twenty at once gives each project's oldest once, and no more than there are slots",
+      "twenty concurrent take() calls return the oldest of each project once, within the limit",
       withWorld(async (world) => {
         const { id: organizationId } = await anOrganization(world);
         for (const { maxBuilds, expected } of [
@@ -227,7 +227,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "take() and a change of the same deployment at once both count",
+      "concurrent take() and change of one deployment both take effect",
       withWorld(async (world) => {
         for (let round = 1; round <= 10; round++) {
           const { id } = await aDeployment(world, queuedAt(1));
@@ -243,7 +243,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "take() leaves a build that is held, whether leased or not, until it is not held any more",
+      "take() skips a build that is held, even without a lease, until it is no longer held",
       withWorld(async (world) => {
         const { id } = await aDeployment(world, queuedAt(1));
         const taken = await world.deploymentQueue.take(by());
@@ -256,7 +256,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "take() gives out what somebody decided about, before anything that waits, full or not, and again when it was left",
+      "take() returns decided deployments first, regardless of the limit, and again after an expired lease",
       withWorld(async (world) => {
         const undecided = await aDeployment(world, { ...queuedAt(3), ...UNDECIDED });
         const { organizationId, projectId } = undecided;
@@ -281,7 +281,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "take() does not count what was decided about as a build",
+      "take() does not count a decided deployment as a build",
       withWorld(async (world) => {
         await aDeployment(world, { ...queuedAt(1), ...UNDECIDED, held: false });
         const next = await aDeployment(world, queuedAt(2));
@@ -292,7 +292,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "renew() keeps a lease, tells of a request to cancel, and is lost for others and for the unknown",
+      'renew() keeps a lease, reports a cancel request, and returns "lost" for other claims',
       withWorld(async (world) => {
         const { deploymentQueue, deployments, elapse } = world;
         const { id } = await aDeployment(world, queuedAt(1));
@@ -316,7 +316,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "renew() still holds a lease that ran out when nobody took it",
+      "renew() still succeeds for an expired lease that was not taken over",
       withWorld(async (world) => {
         await aDeployment(world, queuedAt(1));
         const taken = await world.deploymentQueue.take(by());
@@ -327,7 +327,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "renew() and release() by a process that took it again leave the second claim alone, and the first is void",
+      "renew() and release() with the first claim of a process fail and leave its second claim unchanged",
       withWorld(async (world) => {
         const { deploymentQueue, elapse } = world;
         await aDeployment(world, queuedAt(1));
@@ -343,7 +343,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "release() frees at once, by the owner alone",
+      "release() frees a deployment immediately, for its owner only",
       withWorld(async (world) => {
         const { deploymentQueue } = world;
         const { id } = await aDeployment(world, queuedAt(1));
@@ -359,21 +359,21 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "overdue() tells held ones that wait too long in the queue or for an answer",
+      "overdue() returns held deployments that have waited too long in the queue or for an answer",
       withWorld(async (world) => {
         const now = world.now().getTime();
         const inMinutes = (count: number) => new Date(now + count * MINUTE);
         const since = (count: number) => ({ queuedAt: inMinutes(count), createdAt: inMinutes(count) });
         const prompt = { promptId: "p", title: "", message: "", actions: [], answer: null };
-        const asked = { status: "building", held: true, prompt: { ...prompt, expiresAt: inMinutes(50) } } as const;
+        const prompted = { status: "building", held: true, prompt: { ...prompt, expiresAt: inMinutes(50) } } as const;
         const late = await aDeployment(world, { held: true, ...since(1) });
-        const gate = await aDeployment(world, { ...asked, ...since(2) });
+        const gate = await aDeployment(world, { ...prompted, ...since(2) });
         await aDeployment(world, { held: true, ...since(40) });
         await aDeployment(world, { held: false, ...since(1) });
         await aDeployment(world, { held: true, status: "cancelled", ...since(1) });
-        await aDeployment(world, { ...asked, prompt: { ...asked.prompt, expiresAt: inMinutes(90) } });
-        await aDeployment(world, { ...asked, prompt: { ...asked.prompt, answer: "approve" } });
-        const undecided = await aDeployment(world, { ...since(1), ...UNDECIDED, prompt: asked.prompt });
+        await aDeployment(world, { ...prompted, prompt: { ...prompted.prompt, expiresAt: inMinutes(90) } });
+        await aDeployment(world, { ...prompted, prompt: { ...prompted.prompt, answer: "approve" } });
+        const undecided = await aDeployment(world, { ...since(1), ...UNDECIDED, prompt: prompted.prompt });
         const own = async () => {
           const ids = await world.deploymentQueue.overdue(30 * MINUTE);
           return ids.filter((id) => id === late.id || id === gate.id || id === undecided.id);
@@ -392,62 +392,62 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "onWork() hears new ones, changes and releases of every process, until stopped",
+      "onWork() is notified of new deployments, changes and releases of every process, until stopped",
       withWorld(async (world) => {
-        const heard = { here: 0, there: 0 };
+        const notified = { here: 0, there: 0 };
         const stops = [
-          world.deploymentQueue.onWork(() => heard.here++),
-          world.elsewhere.deploymentQueue.onWork(() => heard.there++),
+          world.deploymentQueue.onWork(() => notified.here++),
+          world.elsewhere.deploymentQueue.onWork(() => notified.there++),
         ];
-        async function isHeard(act: () => Promise<unknown>): Promise<void> {
-          const before = { ...heard };
+        async function isNotified(act: () => Promise<unknown>): Promise<void> {
+          const before = { ...notified };
           await act();
-          const both = async () => heard.here > before.here && heard.there > before.there;
+          const both = async () => notified.here > before.here && notified.there > before.there;
           expect(await eventually(both, Boolean)).toBe(true);
         }
         let id = "";
-        await isHeard(async () => {
+        await isNotified(async () => {
           ({ id } = await aDeployment(world, queuedAt(1)));
         });
         const taken = await world.deploymentQueue.take(by());
-        await isHeard(() => move(world.elsewhere.deployments, id, { cancelRequested: true }));
-        await isHeard(() => move(world.deployments, id, { status: "building" }));
-        await isHeard(() => world.deploymentQueue.release(claimOf(taken!)));
+        await isNotified(() => move(world.elsewhere.deployments, id, { cancelRequested: true }));
+        await isNotified(() => move(world.deployments, id, { status: "building" }));
+        await isNotified(() => world.deploymentQueue.release(claimOf(taken!)));
         await move(world.deployments, id, UNDECIDED);
-        await isHeard(() => move(world.elsewhere.deployments, id, { held: false, pendingDecision: "reject" }));
+        await isNotified(() => move(world.elsewhere.deployments, id, { held: false, pendingDecision: "reject" }));
         stops[0]!();
-        const before = heard.here;
-        const there = heard.there;
+        const before = notified.here;
+        const there = notified.there;
         await aDeployment(world, queuedAt(1));
         await eventually(
-          async () => heard.there,
+          async () => notified.there,
           (count) => count > there,
         );
-        expect(heard.here).toBe(before);
+        expect(notified.here).toBe(before);
         stops[1]!();
       }),
     );
 
     test(
-      "onWork() hears of each new one once",
+      "onWork() is notified once of each new deployment",
       withWorld(async (world) => {
         const { id: organizationId } = await anOrganization(world);
-        let heard = 0;
-        const stop = world.elsewhere.deploymentQueue.onWork(() => heard++);
+        let notified = 0;
+        const stop = world.elsewhere.deploymentQueue.onWork(() => notified++);
         for (let count = 1; count <= 5; count++) {
           await aDeployment(world, { organizationId, ...queuedAt(count) });
           await eventually(
-            async () => heard,
+            async () => notified,
             (sum) => sum >= count,
           );
-          expect(heard).toBe(count);
+          expect(notified).toBe(count);
         }
         stop();
       }),
     );
 
     test(
-      "take() by four workers of two processes gives 100 of 20 projects out once each, in order, one of a project at a time",
+      "take() by four workers in two processes returns 100 deployments once each, in order, one per project at a time",
       withWorld(async (world) => {
         const { id: organizationId } = await anOrganization(world);
         const projects = await Promise.all(Array.from({ length: 20 }, () => aProject(world, { organizationId })));

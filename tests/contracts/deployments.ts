@@ -118,7 +118,7 @@ export function deploymentsContract(
       return events.map(({ type }) => type);
     }
 
-    test("create(), find() and get() give a deployment back with every field", async () => {
+    test("create(), find() and get() return a deployment with every field", async () => {
       const at = await place();
       const made = deploymentOf({ ...at, ...FULL });
       const created = await world().deployments.create(made, NONE);
@@ -134,7 +134,7 @@ export function deploymentsContract(
       expect(await world().deploymentEvents.last(id)).toBe(2);
     });
 
-    test("create() counts versions up within the project, also after the newest was removed", async () => {
+    test("create() counts versions up within the project, even after the newest was removed", async () => {
       const [one, other] = [await place(), await place()];
       expect((await aDeployment(world(), one)).version).toBe(1);
       const second = await aDeployment(world(), one);
@@ -144,7 +144,7 @@ export function deploymentsContract(
       expect((await aDeployment(world(), one)).version).toBe(3);
     });
 
-    test("create() by many at once, in two processes, gives every version once", async () => {
+    test("concurrent create() calls in two processes assign every version once", async () => {
       const at = await place();
       const { deployments, elsewhere } = world();
       const made = await Promise.all(
@@ -156,7 +156,7 @@ export function deploymentsContract(
       expect(versions).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     });
 
-    test("create() for a project that is not there, or another organization's, is refused and stores nothing", async () => {
+    test("create() for an unknown project, or one of another organization, is refused and stores nothing", async () => {
       const [one, other] = [await place(), await place()];
       for (const at of [
         { ...one, projectId: newId("prj") },
@@ -169,7 +169,7 @@ export function deploymentsContract(
       expect((await aDeployment(world(), other)).version).toBe(1);
     });
 
-    test("environment() gives every value back to the letter, in order, and guards it", async () => {
+    test("environment() returns every value unchanged, in order, as a secret", async () => {
       const at = await place();
       const texts = [...oddTexts, "", "a\0b", "x".repeat(100_000)];
       const entries = texts.map((text, index) => [`KEY_${texts.length - index}`, text] as const);
@@ -180,7 +180,7 @@ export function deploymentsContract(
       expect(Bun.inspect(stored)).not.toContain("DROP TABLE");
     });
 
-    test("change() puts an environment in the place of the former, in every process, or leaves it", async () => {
+    test("change() replaces an environment in every process, or leaves it unchanged", async () => {
       const at = await place();
       const first = new Map([["A", new Secret("first")]]);
       const { id } = await world().deployments.create(deploymentOf(at), { environment: first, events: [] });
@@ -202,7 +202,7 @@ export function deploymentsContract(
       expect(await known()).toEqual([["A", "first"]]);
     });
 
-    test("environment() is empty for a deployment made without one, and for an unknown one", async () => {
+    test("environment() is empty for a deployment created without one, and for an unknown one", async () => {
       const { id } = await aDeployment(world());
       expect((await world().deployments.environment(id)).size).toBe(0);
       expect((await world().deployments.environment(newId("dep"))).size).toBe(0);
@@ -216,21 +216,21 @@ export function deploymentsContract(
       expect(await world().deployments.get(deployment.id)).toEqual(deployment);
     });
 
-    test("find(), get(), change() and remove() know nothing of an unknown deployment", async () => {
+    test("find(), get(), change() and remove() find nothing for an unknown deployment", async () => {
       const [{ id: organizationId }, id] = [await anOrganization(world()), newId("dep")];
-      let asked = false;
+      let called = false;
       expect(await world().deployments.find(organizationId, id)).toBeUndefined();
       expect(await world().deployments.get(id)).toBeUndefined();
       const changed = await world().deployments.change(id, () => {
-        asked = true;
+        called = true;
         return undefined;
       });
       expect(changed).toBeUndefined();
-      expect(asked).toBe(false);
+      expect(called).toBe(false);
       expect(await world().deployments.remove(organizationId, id)).toBe(false);
     });
 
-    test("list() and ofProject() show newest first, equal times by id, page by page", async () => {
+    test("list() and ofProject() return newest first, equal times by id, page by page", async () => {
       const at = await place();
       const made: Deployment[] = [];
       for (const minute of SHUFFLED_MINUTES) {
@@ -248,7 +248,7 @@ export function deploymentsContract(
       expect(await world().deployments.ofProject(newId("prj"))).toEqual([]);
     });
 
-    test("list() shows those of given projects and the given ones beside, of the organization alone", async () => {
+    test("list() returns deployments of given projects and given ids, within the organization", async () => {
       const { organizationId, projectId } = await place();
       const { id: secondId } = await aProject(world(), { organizationId });
       const make = (projectOf: string, minute: number) =>
@@ -269,7 +269,7 @@ export function deploymentsContract(
       expect(await listed({})).toEqual([third.id, second.id, first.id]);
     });
 
-    test("list() narrows by status, environment and branch, alone, together and within projects", async () => {
+    test("list() filters by status, environment and branch, alone, together and within projects", async () => {
       const { organizationId, projectId } = await place();
       const { id: secondId } = await aProject(world(), { organizationId });
       const make = (minute: number, overrides: Partial<Deployment>) =>
@@ -299,7 +299,7 @@ export function deploymentsContract(
       ]);
     });
 
-    test("change() stores every field with its events and tells the result", async () => {
+    test("change() stores every field with its events and returns the result", async () => {
       const before = await aDeployment(world(), {}, [logLine("first")]);
       const expected = { ...before, ...FULL };
       let seen: Deployment | undefined;
@@ -313,7 +313,7 @@ export function deploymentsContract(
       expect(await types(before.id)).toEqual(["log", "status", "log"]);
     });
 
-    test("change() leaves alone what a deployment is: its place, version and creation", async () => {
+    test("change() does not change the identity of a deployment: ids, version and creation time", async () => {
       const before = await aDeployment(world());
       const others = { id: newId("dep"), organizationId: newId("org"), projectId: newId("prj") };
       const changed = await world().deployments.change(before.id, (deployment) => ({
@@ -331,7 +331,7 @@ export function deploymentsContract(
       expect(await types(before.id)).toEqual([]);
     });
 
-    test("change() that throws changes nothing, passes it on, and leaves the deployment free", async () => {
+    test("change() that throws changes nothing, rethrows the error, and releases the deployment", async () => {
       const before = await aDeployment(world());
       const refusal = new Error("Not like this");
       const refuse = () => {
@@ -342,7 +342,7 @@ export function deploymentsContract(
       expect(await world().deployments.change(before.id, renamed("next"))).toMatchObject({ branch: "next" });
     });
 
-    test("change() by many at once, in two processes, adds up, and so do its events", async () => {
+    test("concurrent change() calls in two processes all take effect, and so do their events", async () => {
       const { id } = await aDeployment(world());
       const { deployments, deploymentEvents, elsewhere } = world();
       await Promise.all(
@@ -361,7 +361,7 @@ export function deploymentsContract(
       expect(numbers).toEqual(Array.from({ length: 12 }, (_, index) => `${index}`));
     });
 
-    test("change() lets one deployment of a project be building, deploying or undecided at a time", async () => {
+    test("change() allows one deployment of a project to be building, deploying or undecided at a time", async () => {
       const at = await place();
       const [first, second] = [await aDeployment(world(), at), await aDeployment(world(), at)];
       const busy = { kind: "conflict", code: "project_busy" };
@@ -377,7 +377,7 @@ export function deploymentsContract(
       expect(await world().deployments.change(second.id, moved("building"))).toMatchObject({ status: "building" });
     });
 
-    test("change() of two of a project to building at once succeeds for one", async () => {
+    test("concurrent change() of two deployments of a project to building succeeds for one", async () => {
       const at = await place();
       const { deployments, elsewhere } = world();
       const [first, second] = [await aDeployment(world(), at), await aDeployment(world(), at)];
@@ -388,7 +388,7 @@ export function deploymentsContract(
       expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     });
 
-    test("create() and change() take text that no store can hold, and keep the rest of it", async () => {
+    test("create() and change() accept text that cannot be stored, and keep the rest of it", async () => {
       const at = await place();
       const created = await aDeployment(world(), { ...at, commitMessage: "a\0b\ud800c" });
       expect(created.commitMessage).toBe("a\uFFFDb\uFFFDc");
@@ -400,7 +400,7 @@ export function deploymentsContract(
       expect(await world().deployments.get(created.id)).toEqual(changed!);
     });
 
-    test("remove() takes events and environment along, once, and nothing of another", async () => {
+    test("remove() removes events and environment too, once, and nothing of another deployment", async () => {
       const at = await place();
       const stored = { environment: new Map([["A", new Secret("1")]]), events: [logLine("x")] };
       const [gone, kept] = [deploymentOf(at), deploymentOf(at)];
@@ -427,7 +427,7 @@ export function deploymentsContract(
       expect(await activeId()).toBeNull();
     });
 
-    test("everything at once while the project is removed ends, and leaves nothing", async () => {
+    test("concurrent operations during removal of the project all end and leave nothing", async () => {
       const { deployments, deploymentEvents, elsewhere, projects } = world();
       for (let round = 0; round < 5; round++) {
         const at = await place();
@@ -451,7 +451,7 @@ export function deploymentsContract(
       }
     });
 
-    test("removal of the project takes its deployments along", async () => {
+    test("removal of the project removes its deployments", async () => {
       const { organizationId, projectId } = await place();
       const gone = await aDeployment(world(), { organizationId, projectId }, [logLine("x")]);
       const kept = await aDeployment(world(), { organizationId });

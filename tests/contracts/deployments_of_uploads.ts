@@ -44,7 +44,7 @@ export function deploymentsOfUploadsContract(
       return (await world().uploadSessions.find(organizationId, id))?.state;
     }
 
-    test("create() uses its upload, which is whole otherwise", async () => {
+    test("create() marks its upload as used and leaves the rest of it unchanged", async () => {
       const at = await place();
       const upload = await anUpload(at.organizationId);
       expect(await make(at, upload.id)).toMatchObject({ version: 1, source: { kind: "upload", uploadId: upload.id } });
@@ -52,7 +52,7 @@ export function deploymentsOfUploadsContract(
       expect(await world().uploadSessions.find(at.organizationId, upload.id)).toEqual(used);
     });
 
-    test("create() by several at once, in two processes, gives an upload to one of them", async () => {
+    test("concurrent create() calls in two processes use an upload only once", async () => {
       const at = await place();
       const upload = await anUpload(at.organizationId);
       const made = await Promise.all(Array.from({ length: 8 }, (_, index) => make(at, upload.id, index)));
@@ -63,7 +63,7 @@ export function deploymentsOfUploadsContract(
       expect(stored[0]?.version).toBe(1);
     });
 
-    test("create() of many uploads at once, in two processes, uses each and gives every version once", async () => {
+    test("concurrent create() of many uploads in two processes uses each and assigns every version once", async () => {
       const at = await place();
       const uploads = await Promise.all(Array.from({ length: 12 }, () => anUpload(at.organizationId)));
       const made = await Promise.all(uploads.map(({ id }, index) => make(at, id, index)));
@@ -73,7 +73,7 @@ export function deploymentsOfUploadsContract(
     });
 
     test.each(["open", "receiving", "used"] as const)(
-      "create() refuses an upload that is %s, and leaves it",
+      "create() refuses an upload that is %s, and leaves it unchanged",
       async (state) => {
         const at = await place();
         const upload = await anUpload(at.organizationId, state);
@@ -83,7 +83,7 @@ export function deploymentsOfUploadsContract(
       },
     );
 
-    test("create() refuses an unknown upload and another organization's, and counts no version for it", async () => {
+    test("create() refuses an unknown upload and one of another organization, and assigns no version", async () => {
       const [at, elsewhere] = [await place(), await place()];
       const foreign = await anUpload(elsewhere.organizationId);
       expect(await make(at, newId("upl"))).toBe("upload_not_ready");
@@ -92,7 +92,7 @@ export function deploymentsOfUploadsContract(
       expect(await make(at, (await anUpload(at.organizationId)).id)).toMatchObject({ version: 1 });
     });
 
-    test("uploadSessions.sweep() leaves the files of an upload as long as its deployment is to be built", async () => {
+    test("uploadSessions.sweep() keeps the files of an upload until its deployment is built", async () => {
       const at = await place();
       const upload = await anUpload(at.organizationId);
       const made = await make(at, upload.id);
@@ -109,7 +109,7 @@ export function deploymentsOfUploadsContract(
       expect(await swept()).toBe(true);
     });
 
-    test("uploadSessions.sweep() takes the files of an upload whose project was removed", async () => {
+    test("uploadSessions.sweep() removes the files of an upload whose project was removed", async () => {
       const at = await place();
       const upload = await anUpload(at.organizationId);
       await make(at, upload.id);
@@ -117,7 +117,7 @@ export function deploymentsOfUploadsContract(
       expect(await world().uploadSessions.sweep([upload.id])).toContain(upload.id);
     });
 
-    test("create() that is refused for its project leaves the upload ready", async () => {
+    test("create() that is refused because of its project leaves the upload ready", async () => {
       const at = await place();
       const upload = await anUpload(at.organizationId);
       expect(await make({ ...at, projectId: newId("prj") }, upload.id)).toBe("project_not_found");

@@ -40,7 +40,7 @@ export function domainsContract(
       return (await world().domains.list(organizationId, filter, ALL)).items;
     }
 
-    test("find() gives a name back as it was stored", async () => {
+    test("find() returns a name as it was stored", async () => {
       const claims = [
         await aClaim({ proof: oddTexts[0]! }),
         await aClaim({ type: "free", verifiedAt: START }),
@@ -49,7 +49,7 @@ export function domainsContract(
       for (const claim of claims) expect(await stored(claim)).toEqual(claim);
     });
 
-    test("ofProjects() gives every name of some projects, however many, newest first, and no other", async () => {
+    test("ofProjects() returns all names of the given projects only, however many, newest first", async () => {
       const [one, other] = [await aPlace(), await aPlace()];
       await aClaim();
       const claims = [];
@@ -67,7 +67,7 @@ export function domainsContract(
       ]);
     });
 
-    test("find(), verified() and remove() do not reach another organization's name", async () => {
+    test("find(), verified() and remove() do not reach a name of another organization", async () => {
       const claim = await aClaim();
       const { organizationId: other } = await aPlace();
       expect(await world().domains.find(other, claim.id)).toBeUndefined();
@@ -76,7 +76,7 @@ export function domainsContract(
       expect(await stored(claim)).toEqual(claim);
     });
 
-    test("find(), verified() and remove() know nothing of an unknown name", async () => {
+    test("find(), verified() and remove() find nothing for an unknown name", async () => {
       const { organizationId } = await aPlace();
       const id = newId("dom");
       expect(await world().domains.find(organizationId, id)).toBeUndefined();
@@ -84,7 +84,7 @@ export function domainsContract(
       expect(await world().domains.remove(organizationId, id)).toBe(false);
     });
 
-    test("list() finds names by their letters, in one organization alone", async () => {
+    test("list() finds names by exact match, within one organization", async () => {
       const place = await aPlace();
       const claim = await aClaim(place);
       const second = await aClaim(place);
@@ -101,7 +101,7 @@ export function domainsContract(
       expect(await found(other, { hostnames })).toEqual([]);
     });
 
-    test("list() shows one organization's page by page, newest first, equal times by id", async () => {
+    test("list() pages through the names of one organization, newest first, equal times by id", async () => {
       const place = await aPlace();
       const [free] = (await world().domains.list(place.organizationId, {}, ALL)).items;
       const made = [free!];
@@ -116,7 +116,7 @@ export function domainsContract(
       expect((await world().domains.list(place.organizationId, {}, ALL)).items).toEqual(expected);
     });
 
-    test("list() shows of given projects only those of the organization, page by page", async () => {
+    test("list() by projects returns only names of the organization, page by page", async () => {
       const place = await aPlace();
       const second = await aProject(world(), { organizationId: place.organizationId, createdAt: minutes(-50) });
       await aProject(world(), { organizationId: place.organizationId });
@@ -139,7 +139,7 @@ export function domainsContract(
       expect(none).toEqual({ items: [], total: 0 });
     });
 
-    test("claim() refuses a name that stands, to anybody", async () => {
+    test("claim() refuses a claimed name to its own and to other organizations", async () => {
       const held = await aClaim();
       const rivals = [
         domainOf({ ...(await aPlace()), hostname: held.hostname }),
@@ -177,7 +177,7 @@ export function domainsContract(
       expect(await stored(held)).toEqual(held);
     });
 
-    test("claim() does not displace a free name, which needs no proof", async () => {
+    test("claim() does not displace a free name, with or without a proof", async () => {
       for (const verifiedAt of [START, null]) {
         const held = await aClaim({ type: "free", verifiedAt });
         const rival = domainOf({ ...(await aPlace()), hostname: held.hostname });
@@ -186,7 +186,7 @@ export function domainsContract(
       }
     });
 
-    test("claim() of one name by several organizations at once succeeds once", async () => {
+    test("concurrent claim() of one name by several organizations succeeds once", async () => {
       for (let round = 0; round < 3; round++) {
         const { hostname } = domainOf({ organizationId: "", projectId: "" });
         const places = [await aPlace(), await aPlace(), await aPlace()];
@@ -198,7 +198,7 @@ export function domainsContract(
       }
     });
 
-    test("claim() of one stale name by several organizations at once succeeds once", async () => {
+    test("concurrent claim() of one stale name by several organizations succeeds once", async () => {
       const held = await aClaim({ createdAt: minutes(-9) });
       const places = [await aPlace(), await aPlace(), await aPlace()];
       const rivals = places.map((place) => domainOf({ ...place, hostname: held.hostname }));
@@ -208,7 +208,7 @@ export function domainsContract(
       expect((await Promise.all(rivals.map(stored))).map(Boolean)).toEqual(outcomes);
     });
 
-    test("claim() and verified() of a stale name at once: one of them wins", async () => {
+    test("of concurrent claim() and verified() of a stale name, one succeeds", async () => {
       for (let round = 0; round < 5; round++) {
         const held = await aClaim({ createdAt: minutes(-9) });
         const rival = domainOf({ ...(await aPlace()), hostname: held.hostname });
@@ -229,7 +229,7 @@ export function domainsContract(
       expect(await stored(claim)).toEqual(proven!);
     });
 
-    test("remove() gives a name up once and frees it", async () => {
+    test("remove() removes a name once and makes it available again", async () => {
       const claim = await aClaim();
       const { organizationId, id, hostname } = claim;
       const outcomes = await Promise.all([1, 2, 3].map(() => world().domains.remove(organizationId, id)));

@@ -25,7 +25,7 @@ export function edgeContract(name: string, open: () => Promise<EdgeForContract>)
       return { hostname, pathPrefix, projectId: "prj_a", servedBy, target: world.target(servedBy) };
     }
 
-    test("switch() leads a host to a deployment, in any case and with any port", async () => {
+    test("switch() routes a host to a deployment, in any case and with any port", async () => {
       await world.edge.switch("prj_a", [route("dep_1", "Shop.Example.test")]);
       for (const host of ["shop.example.test", "SHOP.example.TEST", "shop.example.test:8443", "shop.example.test."])
         expect(await world.ask(host, "/")).toBe("dep_1");
@@ -33,7 +33,7 @@ export function edgeContract(name: string, open: () => Promise<EdgeForContract>)
         expect(await world.ask(host, "/")).toBeUndefined();
     });
 
-    test("switch() takes the longest prefix that ends at a segment's border", async () => {
+    test("switch() prefers the longest prefix that ends at a segment boundary", async () => {
       await world.edge.switch("prj_a", [
         route("dep_1", "a.test"),
         route("dep_2", "a.test", "/api"),
@@ -54,13 +54,13 @@ export function edgeContract(name: string, open: () => Promise<EdgeForContract>)
         expect(await world.ask("a.test", path)).toBe(deployment);
     });
 
-    test("switch() leaves paths without a prefix to nobody", async () => {
+    test("switch() leaves paths outside of every prefix without a route", async () => {
       await world.edge.switch("prj_a", [route("dep_1", "a.test", "/only")]);
       expect(await world.ask("a.test", "/")).toBeUndefined();
       expect(await world.ask("a.test", "/only/this")).toBe("dep_1");
     });
 
-    test("switch() replaces all routes of a project and none of another", async () => {
+    test("switch() replaces all routes of a project and none of another project", async () => {
       await world.edge.switch("prj_a", [route("dep_1", "a.test"), route("dep_1", "old.test")]);
       await world.edge.switch("prj_b", [route("dep_2", "b.test")]);
       await world.edge.switch("prj_a", [route("dep_3", "a.test"), route("dep_3", "new.test")]);
@@ -73,7 +73,7 @@ export function edgeContract(name: string, open: () => Promise<EdgeForContract>)
       expect(await world.ask("b.test", "/")).toBe("dep_2");
     });
 
-    test("switch() lets a host that moved to another project stay with it", async () => {
+    test("switch() keeps a host with the project that it moved to", async () => {
       await world.edge.switch("prj_a", [route("dep_1", "moved.test")]);
       await world.edge.switch("prj_b", [route("dep_2", "moved.test")]);
       expect(await world.ask("moved.test", "/")).toBe("dep_2");
@@ -90,14 +90,14 @@ export function edgeContract(name: string, open: () => Promise<EdgeForContract>)
       expect(await world.ask("a.test", "/")).toBeUndefined();
     });
 
-    test("drained() resolves at once when nothing runs", async () => {
+    test("drained() resolves immediately when no request is running", async () => {
       await world.edge.switch("prj_a", [route("dep_1", "a.test")]);
       await world.ask("a.test", "/");
       await world.edge.drained("dep_1", 60_000);
       await world.edge.drained("dep_unknown", 60_000);
     });
 
-    test("drained() waits for the running requests of that deployment, and of no other", async () => {
+    test("drained() waits for the running requests of that deployment only", async () => {
       await world.edge.switch("prj_a", [route("dep_1", "a.test"), route("dep_2", "b.test")]);
       const ends = [await world.begin("a.test", "/"), await world.begin("a.test", "/")];
       let drained = false;
@@ -111,14 +111,14 @@ export function edgeContract(name: string, open: () => Promise<EdgeForContract>)
       expect(drained).toBe(true);
     });
 
-    test("drained() gives up after its limit", async () => {
+    test("drained() stops waiting after its time limit", async () => {
       await world.edge.switch("prj_a", [route("dep_1", "a.test")]);
       const end = await world.begin("a.test", "/");
       await world.edge.drained("dep_1", 20);
       await end();
     });
 
-    test("a request that runs during a switch ends on the old deployment", async () => {
+    test("a request that runs during a switch finishes on the old deployment", async () => {
       await world.edge.switch("prj_a", [route("dep_1", "a.test")]);
       const end = await world.begin("a.test", "/");
       await world.edge.switch("prj_a", [route("dep_2", "a.test")]);

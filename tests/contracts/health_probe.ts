@@ -11,9 +11,17 @@ export interface ProbeForContract {
 
 /** Contract tests for `HealthProbe` adapters. */
 export function healthProbeContract(name: string, { probe, program }: ProbeForContract) {
-  const ask = async (behaviour: ProbedBehaviour, asked: { readonly path?: string; readonly relayed?: boolean } = {}) =>
+  const ask = async (
+    behaviour: ProbedBehaviour,
+    options: { readonly path?: string; readonly relayed?: boolean } = {},
+  ) =>
     probe.check(
-      { host: "127.0.0.1", port: await program(behaviour), path: asked.path ?? null, relayed: asked.relayed ?? false },
+      {
+        host: "127.0.0.1",
+        port: await program(behaviour),
+        path: options.path ?? null,
+        relayed: options.relayed ?? false,
+      },
       { timeoutMs: 1_000 },
     );
 
@@ -27,15 +35,15 @@ export function healthProbeContract(name: string, { probe, program }: ProbeForCo
       ["hanging_up", { isHealthy: false, status: null }],
       ["absent", { isHealthy: false, status: null }],
     ] as const)(
-      "check() with a path, of a program that is %p, tells its status, relayed or not",
+      "check() with a path reports the status of a program that is %p, relayed or not",
       async (behaviour, result) => {
-        const asked = [false, true].map((relayed) => ask(behaviour, { path: "/health", relayed }));
-        expect(await Promise.all(asked)).toEqual([result, result]);
+        const checks = [false, true].map((relayed) => ask(behaviour, { path: "/health", relayed }));
+        expect(await Promise.all(checks)).toEqual([result, result]);
       },
     );
 
     test.each([200, 500, "silent", "talking", "hanging_up"] as const)(
-      "check() without a path counts any connection, to a program that is %p too",
+      "check() without a path accepts any connection, also to a program that is %p",
       async (behaviour) => {
         expect(await ask(behaviour)).toEqual({ isHealthy: true, status: null });
       },
@@ -48,13 +56,13 @@ export function healthProbeContract(name: string, { probe, program }: ProbeForCo
       ["silent", true],
       ["hanging_up", false],
     ] as const)(
-      "check() without a path, through a relay, of a program that is %p: %p",
+      "check() without a path, through a relay, of a program that is %p is %p",
       async (behaviour, isHealthy) => {
         expect(await ask(behaviour, { relayed: true })).toEqual({ isHealthy, status: null });
       },
     );
 
-    test("check() of a program that is not there says no", async () => {
+    test("check() of an absent program reports it as unhealthy", async () => {
       expect(await ask("absent")).toEqual({ isHealthy: false, status: null });
       expect(await ask("absent", { relayed: true })).toEqual({ isHealthy: false, status: null });
     });

@@ -33,12 +33,12 @@ export function hostFoldersContract(name: string, open: () => Promise<FoldersFor
       ["link/inner", "plain/inner"],
       ["chain/inner", "plain/inner"],
       ["link/../plain", "plain"],
-    ])("resolve() and locate() give the real path of %s", async (path, real) => {
+    ])("resolve() and locate() return the real path of %s", async (path, real) => {
       expect(await place.folders.resolve(`${place.root}/${path}`)).toBe(`${place.root}/${real}`);
       expect(await place.folders.locate(`${place.root}/${path}`)).toBe(`${place.root}/${real}`);
     });
 
-    test("resolve() gives the top of the machine", async () => {
+    test("resolve() returns the root of the machine", async () => {
       expect(await place.folders.resolve("/")).toBe("/");
     });
 
@@ -51,7 +51,7 @@ export function hostFoldersContract(name: string, open: () => Promise<FoldersFor
     );
 
     test.each(["", ".", "plain", "~", "file:///"])(
-      "resolve() and locate() do not take %j for a path of the machine",
+      "resolve() and locate() do not accept %j as a path of the machine",
       async (path) => {
         expect(await place.folders.locate(path)).toBeUndefined();
         expect(await place.folders.resolve(path)).toBeUndefined();

@@ -31,13 +31,13 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       return (await world().idempotentAnswers.claim(request, LEASE_MS)).state;
     }
 
-    test("claim() is the first one's; the same request then finds it running", async () => {
+    test("claim() succeeds for the first request; a repeated one finds it running", async () => {
       const request = requestOf();
       await claimed(request);
       expect(await stateOf(request)).toBe("running");
     });
 
-    test("claim() of one key by several at once is one's alone", async () => {
+    test("concurrent claim() calls for one key succeed once", async () => {
       const request = requestOf();
       const claims = await Promise.all(
         Array.from({ length: 8 }, () => world().idempotentAnswers.claim(request, LEASE_MS)),
@@ -46,7 +46,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       expect(states).toEqual(["mine", ...Array<"running">(7).fill("running")]);
     });
 
-    test("claim() tells callers and keys apart, whatever they hold", async () => {
+    test("claim() keeps callers and keys with any characters apart", async () => {
       const label = uniqueLabel();
       for (const text of oddTexts) {
         await claimed(requestOf({ caller: `${text}${label}`, key: "k" }));
@@ -56,7 +56,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       await claimed(requestOf({ caller: label, key: "a b" }));
     });
 
-    test("claim() refuses the key to another route or body, running and answered", async () => {
+    test("claim() refuses the key for another route or body, running and answered", async () => {
       const request = requestOf();
       const claimId = await claimed(request);
       for (const round of ["running", "answered"]) {
@@ -67,7 +67,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       }
     });
 
-    test("keep() gives the answer to the same request from then on", async () => {
+    test("keep() makes the same request return the stored answer", async () => {
       const request = requestOf();
       await world().idempotentAnswers.keep(await claimed(request), "aa", ANSWER);
       for (const laterMs of [0, 5 * MINUTE, DAY - 60 * MINUTE]) {
@@ -80,7 +80,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       }
     });
 
-    test("keep() keeps odd, empty and long bodies to the letter", async () => {
+    test("keep() stores odd, empty and long bodies unchanged", async () => {
       for (const body of [...oddTexts, "", oddTexts.join("").repeat(200)]) {
         const request = requestOf();
         await world().idempotentAnswers.keep(await claimed(request), "aa", { status: 200, body });
@@ -88,7 +88,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       }
     });
 
-    test("claim() does not compare a body that still streams in; the answer names the one it was for", async () => {
+    test("claim() does not compare a body that is still streaming; the answer names the body it was for", async () => {
       const request = requestOf({ body: null });
       const claimId = await claimed(request);
       expect(await stateOf(request)).toBe("running");
@@ -109,7 +109,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       expect(await stateOf({ ...request, body: "bb" })).toBe("mine");
     });
 
-    test("release() does not take an answer back", async () => {
+    test("release() does not remove an answer", async () => {
       const request = requestOf();
       const claimId = await claimed(request);
       await world().idempotentAnswers.keep(claimId, "aa", ANSWER);
@@ -117,7 +117,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       expect(await stateOf(request)).toBe("answered");
     });
 
-    test("claim() takes over from one that died, and only one does", async () => {
+    test("claim() takes over a claim whose lease expired, only once", async () => {
       const request = requestOf();
       await claimed(request);
       await world().elapse(LEASE_MS - MINUTE);
@@ -127,7 +127,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       expect(claims.map(({ state }) => state).toSorted()).toEqual(["mine", "running", "running", "running"]);
     });
 
-    test("renew() holds a claim longer", async () => {
+    test("renew() extends a claim", async () => {
       const request = requestOf();
       const claimId = await claimed(request);
       await world().elapse(LEASE_MS - MINUTE);
@@ -138,7 +138,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       expect(await stateOf(request)).toBe("mine");
     });
 
-    test("keep(), renew() and release() by one who lost the claim do nothing to the new claim", async () => {
+    test("keep(), renew() and release() with a lost claim do not affect the new claim", async () => {
       const request = requestOf();
       const lost = await claimed(request);
       await world().elapse(LEASE_MS);
@@ -152,7 +152,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       expect(await world().idempotentAnswers.claim(request, LEASE_MS)).toMatchObject({ answer: ANSWER });
     });
 
-    test("claim() forgets an answer after a day", async () => {
+    test("claim() ignores an answer that is older than a day", async () => {
       const request = requestOf();
       await world().idempotentAnswers.keep(await claimed(request), "aa", ANSWER);
       await world().elapse(DAY - 10 * MINUTE);
@@ -161,7 +161,7 @@ export function idempotentAnswersContract(name: string, open: () => Promise<Worl
       expect(await stateOf({ ...request, body: "bb" })).toBe("mine");
     });
 
-    test("sweep() forgets answers that are so old, and counts them", async () => {
+    test("sweep() removes answers older than the given age, and counts them", async () => {
       const { idempotentAnswers, elapse } = world();
       await elapse(3 * DAY);
       await idempotentAnswers.sweep(DAY);

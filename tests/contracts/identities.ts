@@ -40,7 +40,7 @@ export function identitiesContract(
       return (await eventually(ask, (identity) => (identity !== undefined) === isKnown)) !== undefined;
     }
 
-    test("find() tells whom a token stands for", async () => {
+    test("find() returns the identity of a token", async () => {
       const { id: organizationId } = await anOrganization(world());
       const grants: Grant[] = [{ resource: "server", id: "*", action: "list" }];
       const userId = await aMember(world(), organizationId, { role: "developer", grants });
@@ -62,7 +62,7 @@ export function identitiesContract(
       });
     });
 
-    test("find() tells whom a session stands for, memberships in order of joining", async () => {
+    test("find() returns the identity of a session, memberships in order of joining", async () => {
       const places = [await anOrganization(world()), await anOrganization(world()), await anOrganization(world())];
       const [first, second, third] = places.map(({ id }) => id) as [string, string, string];
       const userId = await aMember(world(), second, { role: "viewer", at: minutes(20) });
@@ -84,13 +84,13 @@ export function identitiesContract(
       });
     });
 
-    test("find() knows the first owner", async () => {
+    test("find() identifies the first owner", async () => {
       const founder = await founderOf(world());
       const { cookie } = await aSession(founder.id);
       expect(await world().identities.find("session", cookie)).toMatchObject({ userId: founder.id, founder: true });
     });
 
-    test("find() knows nothing of an unknown fingerprint or one of the other kind", async () => {
+    test("find() finds nothing for an unknown fingerprint or one of the other kind", async () => {
       const { id: organizationId } = await anOrganization(world());
       const userId = await aMember(world(), organizationId);
       const { fingerprint } = await aToken(world(), { organizationId, userId });
@@ -100,7 +100,7 @@ export function identitiesContract(
       expect(await world().identities.find("token", cookie)).toBeUndefined();
     });
 
-    test("find() knows a credential that did not exist when it was asked for first", async () => {
+    test("find() finds a credential that did not exist at the first lookup", async () => {
       const { id: organizationId } = await anOrganization(world());
       const userId = await aMember(world(), organizationId);
       const cookie = await uniqueFingerprint();
@@ -119,7 +119,7 @@ export function identitiesContract(
       expect(await world().identities.find("session", cookie)).toMatchObject({ expiresAt: past });
     });
 
-    test("find() shows a change of role and grants in the next answer", async () => {
+    test("find() returns a change of role and grants on the next call", async () => {
       const { id: organizationId } = await anOrganization(world());
       const userId = await aMember(world(), organizationId, { role: "admin" });
       const { fingerprint } = await aToken(world(), { organizationId, userId });
@@ -138,7 +138,7 @@ export function identitiesContract(
       expect(seen).toMatchObject({ memberships });
     });
 
-    test("find() shows a new membership and a lost one in the next answer", async () => {
+    test("find() returns a new membership and a lost one on the next call", async () => {
       const [first, second] = [await anOrganization(world()), await anOrganization(world())];
       const userId = await aMember(world(), first.id, { at: minutes(1) });
       const { cookie } = await aSession(userId);
@@ -151,7 +151,7 @@ export function identitiesContract(
       expect(await joined()).toEqual([second.id]);
     });
 
-    test("find() forgets a revoked token here at once and elsewhere soon", async () => {
+    test("find() stops finding a revoked token, here immediately and elsewhere soon", async () => {
       const { id: organizationId } = await anOrganization(world());
       const userId = await aMember(world(), organizationId);
       const { token, fingerprint } = await aToken(world(), { organizationId, userId });
@@ -162,7 +162,7 @@ export function identitiesContract(
       expect(await elsewhere("token", fingerprint, false)).toBe(false);
     });
 
-    test("find() forgets ended sessions here at once and elsewhere soon", async () => {
+    test("find() stops finding ended sessions, here immediately and elsewhere soon", async () => {
       const { id: organizationId } = await anOrganization(world());
       const userId = await aMember(world(), organizationId);
       const [first, second] = [await aSession(userId), await aSession(userId)];
@@ -178,7 +178,7 @@ export function identitiesContract(
       expect(await elsewhere("session", second.cookie, false)).toBe(false);
     });
 
-    test("find() forgets the tokens of a removed member here at once and elsewhere soon", async () => {
+    test("find() stops finding the tokens of a removed member, here immediately and elsewhere soon", async () => {
       const { id: organizationId } = await anOrganization(world());
       const userId = await aMember(world(), organizationId);
       const { fingerprint } = await aToken(world(), { organizationId, userId });
@@ -189,7 +189,7 @@ export function identitiesContract(
       expect(await elsewhere("token", fingerprint, false)).toBe(false);
     });
 
-    test("used() is shown on the token, sooner or later", async () => {
+    test("used() is eventually shown on the token", async () => {
       const { id: organizationId } = await anOrganization(world());
       const userId = await aMember(world(), organizationId);
       const { token } = await aToken(world(), { organizationId, userId });

@@ -69,7 +69,7 @@ export async function failureOf(build: Promise<unknown>): Promise<Failure> {
 /** Contract tests for `ImageBuilder` adapters. */
 export function imageBuilderContract(name: string, open: () => Promise<ImageBuilderForContract>) {
   describe(`ImageBuilder contract: ${name}`, () => {
-    test("build() keeps an image under its deployment and hands over what is printed", async () => {
+    test("build() stores an image for its deployment and passes on what is printed", async () => {
       await using world = await open();
       const request = imageRequest(world.talking);
       const { image, port } = await world.builder.build(request);
@@ -80,7 +80,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       expect(await world.images.find(deploymentId, "app")).toMatchObject({ deploymentId, projectId, image });
     });
 
-    test("build() reads on only once a line is taken", async () => {
+    test("build() reads more output only once a line is consumed", async () => {
       await using world = await open();
       const taken: string[] = [];
       let taking = 0;
@@ -126,7 +126,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       expect(await world.images.find(request.deploymentId, "app")).toBeUndefined();
     });
 
-    test("build() names the image that cannot be had", async () => {
+    test("build() names an image that is not available", async () => {
       await using world = await open();
       const error = await failureOf(world.builder.build(imageRequest(world.baseless)));
       expect([error.kind, error.code]).toEqual(["invalid", "base_image_missing"]);
@@ -144,7 +144,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       },
     );
 
-    test("build() ends when it is aborted, with the reason given, and keeps nothing", async () => {
+    test("build() stops when aborted, with the given reason, and keeps nothing", async () => {
       await using world = await open();
       const stop = new AbortController();
       const reason = new Error("enough");
@@ -159,11 +159,11 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       expect(await world.images.find(request.deploymentId, "app")).toBeUndefined();
     });
 
-    test("build() leaves the image alone that its deployment had, and keeps nothing, when it is not confirmed", async () => {
+    test("build() that is not confirmed keeps the previous image of its deployment and stores nothing", async () => {
       await using world = await open();
       const first = imageRequest(world.talking);
       const { image } = await world.builder.build(first);
-      const reason = new Error("somebody else goes on with it");
+      const reason = new Error("another worker took over");
       const confirm = async () => {
         expect((await world.images.find(first.deploymentId, "app"))?.image).toBe(image);
         throw reason;
@@ -174,7 +174,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       expect(kept.map((each) => [each.service, each.image])).toEqual([["app", image]]);
     });
 
-    test("build() does not begin when it is aborted before", async () => {
+    test("build() does not start when it was aborted before", async () => {
       await using world = await open();
       const reason = new Error("enough");
       const request = imageRequest(world.talking, { signal: AbortSignal.abort(reason) });
@@ -182,7 +182,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       expect(request.lines).toEqual([]);
     });
 
-    test("features() and build() say when no engine answers", async () => {
+    test("features() and build() report that no engine answers", async () => {
       await using world = await open();
       for (const attempt of [world.away.features(), world.away.build(imageRequest(world.talking))]) {
         const error = await failureOf(attempt);
@@ -190,7 +190,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       }
     });
 
-    test("identify() gives the same digest for the same files elsewhere, whatever the order, and without an engine", async () => {
+    test("identify() returns the same digest for the same files in any order, without an engine", async () => {
       await using world = await open();
       const one = { dockerfile: { path: "Dockerfile" }, args: new Map([..."ab"].map((each) => [each, each])) };
       const other = { ...one, args: new Map([...one.args].toReversed()) };
@@ -201,7 +201,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       expect(await world.builder.identify({ ...other, folder })).toBe(first);
     });
 
-    test("identify() tells every difference that a build would see, and no other", async () => {
+    test("identify() detects every difference that a build would see, and no other", async () => {
       await using world = await open();
       const digestOf = async (files: ContextFiles, given: Partial<ImageBuildInput> = {}) =>
         world.builder.identify({
@@ -240,7 +240,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       );
     });
 
-    test("identify() refuses what leads out of the folder", async () => {
+    test("identify() refuses links that lead out of the folder", async () => {
       await using world = await open();
       const args = new Map();
       const inside = await world.folder({ ...CONTEXT, link: { link: "../outside" } });

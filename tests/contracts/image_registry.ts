@@ -82,7 +82,7 @@ function fresh({ host }: ImageRegistryForContract): string {
 /** Contract tests for `ImageRegistry` adapters. */
 export function imageRegistryContract(name: string, open: () => Promise<ImageRegistryForContract>) {
   describe(`ImageRegistry contract: ${name}`, () => {
-    test("fetch() brings an image that is not there, says so, and keeps it for its owner", async () => {
+    test("fetch() pulls a missing image, logs it, and keeps it for its owner", async () => {
       await using world = await open();
       const reference = fresh(world);
       const image = await world.push(reference);
@@ -93,7 +93,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect(request.lines.at(-1)).toStartWith(`Pulled ${reference}: `);
     });
 
-    test("fetch() asks no registry for what is there, unless it always is to", async () => {
+    test('fetch() does not contact the registry for an image that is present, unless pull is "always"', async () => {
       await using world = await open();
       const reference = fresh(world);
       const first = await world.push(reference);
@@ -113,7 +113,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect(again.lines).toContain(`Pulling ${reference}`);
     });
 
-    test("fetch() keeps the image that a service has in the place of the one it had", async () => {
+    test("fetch() replaces the previous image of a service", async () => {
       await using world = await open();
       const reference = fresh(world);
       await world.push(reference);
@@ -125,7 +125,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect(kept.map((each) => each.image)).toEqual([image]);
     });
 
-    test("fetch() leaves an image whose name went to a newer one to trim(), once no deployment has it and nothing runs it", async () => {
+    test("fetch() leaves an image whose name moved to a newer one for trim() to remove when unused", async () => {
       await using world = await open();
       const reference = fresh(world);
       const [former, latter] = [pullRequest(reference), pullRequest(reference, { pull: "always" })];
@@ -149,7 +149,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect(await world.isThere(second)).toBe(true);
     });
 
-    test("fetch() leaves an image that somebody else brought alone, also when it takes its name away", async () => {
+    test("fetch() never removes an image that was pulled by hand, even when it takes over its name", async () => {
       await using world = await open();
       const reference = fresh(world);
       const first = await world.push(reference);
@@ -163,20 +163,20 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect(await world.isThere(first)).toBe(true);
     });
 
-    test("fetch() leaves the image alone that a service had when it is not confirmed", async () => {
+    test("fetch() that is not confirmed keeps the previous image of the service", async () => {
       await using world = await open();
       const reference = fresh(world);
       const image = await world.push(reference);
       const request = pullRequest(reference);
       await world.registry.fetch(request);
       await world.push(reference);
-      const reason = new Error("somebody else goes on with it");
+      const reason = new Error("another worker took over");
       const again = { ...request, pull: "always" as const, confirm: () => Promise.reject(reason) };
       expect(await world.registry.fetch(again).catch((error: unknown) => error)).toBe(reason);
       expect((await world.images.find(request.owner.deploymentId, "db"))?.image).toBe(image);
     });
 
-    test("fetch() never pulls what is not to be pulled", async () => {
+    test('fetch() never pulls when pull is "never"', async () => {
       await using world = await open();
       const reference = fresh(world);
       await world.push(reference);
@@ -199,7 +199,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect(await world.images.find(request.owner.deploymentId, "db")).toBeUndefined();
     });
 
-    test("fetch() uses what is there, and says so, while nobody answers at a registry that is always to be asked", async () => {
+    test('fetch() with pull "always" falls back to the present image when the registry does not answer', async () => {
       await using world = await open();
       const [here, elsewhere] = [fresh(world), fresh(world)];
       const image = await world.push(here);
@@ -215,7 +215,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       }
     });
 
-    test("fetch() takes an image by its id, when it is there", async () => {
+    test("fetch() accepts the id of an image that is present", async () => {
       await using world = await open();
       const reference = fresh(world);
       const image = await world.push(reference);
@@ -227,7 +227,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect(request.lines).toEqual([]);
     });
 
-    test("fetch() refuses what was made for another project, by name and by id", async () => {
+    test("fetch() refuses an image of another project, by name and by id", async () => {
       await using world = await open();
       const owner = { deploymentId: newId("dep"), projectId: newId("prj"), service: "app" };
       const image = await world.make(owner);
@@ -250,7 +250,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect((await world.registry.fetch(own)).image).toBe(image);
     });
 
-    test.each(NO_REFERENCES)("fetch() refuses %j, which names no image", async (reference) => {
+    test.each(NO_REFERENCES)("fetch() refuses %j, which is not a valid image name", async (reference) => {
       await using world = await open();
       for (const pull of ["missing", "always", "never"] as const) {
         const request = pullRequest(reference, { pull });
@@ -261,7 +261,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       }
     });
 
-    test("fetch() ends when it is aborted, with the reason given, and keeps nothing", async () => {
+    test("fetch() stops when aborted, with the given reason, and keeps nothing", async () => {
       await using world = await open();
       const reference = fresh(world);
       await world.push(reference);
@@ -279,7 +279,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect(before.lines).toEqual([]);
     });
 
-    test("fetch() says when no engine answers", async () => {
+    test("fetch() reports that no engine answers", async () => {
       await using world = await open();
       const error = await failureOf(world.away.fetch(pullRequest("postgres:16")));
       expect([error.kind, error.code]).toEqual(["unavailable", "engine_away"]);

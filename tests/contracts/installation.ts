@@ -21,14 +21,14 @@ export function installationContract(
   describe(`Installation contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    test("id() is the same for all who ask, at once and later", async () => {
+    test("id() is the same for all callers, concurrently and later", async () => {
       const { installation } = world();
       const ids = await Promise.all(Array.from({ length: 5 }, () => installation.id()));
       expect(ids[0]).toMatch(/^[0-9a-f]{32}$/);
       expect(new Set([...ids, await installation.id()]).size).toBe(1);
     });
 
-    test("usesContainers() is true for all once it was noted, and stays so", async () => {
+    test("usesContainers() is true for all callers once it was recorded, and stays so", async () => {
       const { installation } = world();
       await Promise.all(Array.from({ length: 3 }, () => installation.noteContainers()));
       expect(await installation.usesContainers()).toBe(true);
@@ -36,7 +36,7 @@ export function installationContract(
       expect(await installation.usesContainers()).toBe(true);
     });
 
-    test("claim() stores the first owner for exactly one of several at once", async () => {
+    test("concurrent claim() calls store the first owner exactly once", async () => {
       const { installation, identities, members, organizations, users } = world();
       const before = await installation.founder();
       const owners = await Promise.all(Array.from({ length: 5 }, firstOwner));
@@ -74,13 +74,13 @@ export function installationContract(
       expect(await world().users.find(user.id)).toBeUndefined();
     });
 
-    test("founder() is the first owner as the users have it", async () => {
+    test("founder() returns the first owner as users has it", async () => {
       const founder = await founderOf(world());
       expect(founder.founder).toBe(true);
       expect(await world().users.find(founder.id)).toEqual(founder);
     });
 
-    test("replaceFounderToken() ends the former token and makes the new one the founder's", async () => {
+    test("replaceFounderToken() revokes the former token and makes the new one the founder's", async () => {
       const founder = await founderOf(world());
       const { installation, identities } = world();
       const former = await newFounderToken(installation);
@@ -94,21 +94,21 @@ export function installationContract(
       });
     });
 
-    test("replaceFounderToken() with the fingerprint it has changes nothing", async () => {
+    test("replaceFounderToken() with the current fingerprint changes nothing", async () => {
       const founder = await founderOf(world());
       const present = await newFounderToken(world().installation);
       expect(await world().installation.replaceFounderToken(present)).toBe(false);
       expect(await world().identities.find("token", present)).toMatchObject({ userId: founder.id });
     });
 
-    test("replaceFounderToken() by several with one fingerprint at once succeeds once", async () => {
+    test("concurrent replaceFounderToken() calls with one fingerprint succeed once", async () => {
       await founderOf(world());
       const present = await uniqueFingerprint();
       const outcomes = await Promise.all([1, 2, 3].map(() => world().installation.replaceFounderToken(present)));
       expect(outcomes.filter(Boolean)).toHaveLength(1);
     });
 
-    test("replaceFounderToken() lets a founder in again who revoked the token, but not by the revoked one", async () => {
+    test("replaceFounderToken() restores access after the founder revoked the token, only with a new one", async () => {
       const founder = await founderOf(world());
       const { installation, identities, tokens } = world();
       const revoked = await newFounderToken(installation);

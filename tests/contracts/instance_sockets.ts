@@ -21,7 +21,7 @@ export function instanceSocketsContract<From extends Runnable>(
   open: () => Promise<SocketsForContract<From>>,
 ) {
   describe(`InstanceSockets contract: ${name}`, () => {
-    test("listening() tells the port that a program listens on, and none of others", async () => {
+    test("listening() returns the port that a program listens on, and none of other programs", async () => {
       await using world = await open();
       const { runtime, sockets, programs } = world;
       await runtime.start(runRequest(world, programs.web));
@@ -33,7 +33,7 @@ export function instanceSocketsContract<From extends Runnable>(
       expect(seen!.map(({ port }) => port)).toEqual([ports[0]!.inside]);
     });
 
-    test("listening() tells where a program listens that does so elsewhere", async () => {
+    test("listening() returns the address of a program that listens on another port than its own", async () => {
       await using world = await open();
       const { runtime, sockets, elsewhere } = world;
       const { instanceId } = await runtime.start(runRequest(world, elsewhere.command));
@@ -50,12 +50,12 @@ export function instanceSocketsContract<From extends Runnable>(
       expect(await world.sockets.listening(instanceId)).toEqual([]);
     });
 
-    test("listening() tells nothing of what has ended or never was", async () => {
+    test("listening() returns nothing for an instance that has exited or is unknown", async () => {
       await using world = await open();
       const { instanceId } = await world.runtime.start(runRequest(world, world.programs.crashing, { oneShot: true }));
       await whenStatus(world.runtime, instanceId, "exited");
       expect(await world.sockets.listening(instanceId)).toBeUndefined();
-      expect(await world.sockets.listening("instance-of-nobody")).toBeUndefined();
+      expect(await world.sockets.listening("unknown-instance")).toBeUndefined();
     });
   });
 }

@@ -39,14 +39,14 @@ export function invitationsContract(
       return { invitation, token };
     }
 
-    test("find() and findByToken() give an invitation back", async () => {
+    test("find() and findByToken() return an invitation", async () => {
       const grants = oddTexts.map((id) => ({ resource: "githost", id, action: "list" }) as const);
       const { invitation, token } = await anInvitation({ role: "restricted", grants });
       expect(await world().invitations.find(invitation.organizationId, invitation.id)).toEqual(invitation);
       expect(await world().invitations.findByToken(token)).toEqual(invitation);
     });
 
-    test("find() and findByToken() know nothing of others' or unknown ones", async () => {
+    test("find() and findByToken() find nothing for an unknown invitation or one of another organization", async () => {
       const { invitation } = await anInvitation();
       const other = await anOrganization(world());
       expect(await world().invitations.find(other.id, invitation.id)).toBeUndefined();
@@ -54,7 +54,7 @@ export function invitationsContract(
       expect(await world().invitations.findByToken(await uniqueFingerprint())).toBeUndefined();
     });
 
-    test("create() replaces an untaken invitation for the same address in that organization alone", async () => {
+    test("create() replaces an open invitation to the same address in that organization only", async () => {
       const { invitations } = world();
       const email = `${uniqueLabel()}@example.com`;
       const first = await anInvitation({ email, role: "admin" });
@@ -70,7 +70,7 @@ export function invitationsContract(
       expect(await invitations.findByEmail(organizationId, `${uniqueLabel()}@example.com`)).toBeUndefined();
     });
 
-    test("create() for one address by several at once keeps one of them", async () => {
+    test("concurrent create() calls for one address keep one invitation", async () => {
       const { id: organizationId } = await anOrganization(world());
       const email = `${uniqueLabel()}@example.com`;
       const made = await Promise.all([1, 2, 3, 4].map(() => anInvitation({ organizationId, email })));
@@ -78,7 +78,7 @@ export function invitationsContract(
       expect(found.filter(Boolean)).toHaveLength(1);
     });
 
-    test("sweep() removes those that expired before a time, and counts them", async () => {
+    test("sweep() removes invitations that expired before a time, and counts them", async () => {
       const { invitations } = world();
       const longAgo = new Date("1980-01-01T00:00:00.000Z");
       await invitations.sweep(longAgo);
@@ -96,7 +96,7 @@ export function invitationsContract(
       expect(await world().invitations.findByToken(token)).toEqual(invitation);
     });
 
-    test("list() shows one organization's page by page, newest first, equal times by id", async () => {
+    test("list() pages through the invitations of one organization, newest first, equal times by id", async () => {
       const { id: organizationId } = await anOrganization(world());
       const made = [];
       for (const minute of SHUFFLED_MINUTES) {
@@ -111,7 +111,7 @@ export function invitationsContract(
       );
     });
 
-    test("list() leaves out those that are expired, taken or withdrawn", async () => {
+    test("list() leaves out invitations that are expired, accepted or withdrawn", async () => {
       const { id: organizationId } = await anOrganization(world());
       const waiting = await anInvitation({ organizationId, expiresAt: minutes(DAY) });
       await anInvitation({ organizationId, expiresAt: minutes(9) });
@@ -123,7 +123,7 @@ export function invitationsContract(
       expect(listed).toEqual({ items: [waiting.invitation], total: 1 });
     });
 
-    test("accept() makes a new person a member with the invited role and grants", async () => {
+    test("accept() makes a new user a member with the invited role and grants", async () => {
       const grants = [{ resource: "project", id: newId("prj"), action: "write" }] as const;
       const { invitation } = await anInvitation({ role: "restricted", grants });
       const taker = { ...stranger(), name: oddTexts[0]!, passwordHash: "$argon2id$x" };
@@ -144,7 +144,7 @@ export function invitationsContract(
       });
     });
 
-    test("accept() makes a known person a member and leaves name and password", async () => {
+    test("accept() makes an existing user a member and keeps name and password", async () => {
       const userId = await aMember(world(), (await anOrganization(world())).id, { name: "Known" });
       const { email } = (await world().users.find(userId))!;
       const { invitation } = await anInvitation({ email, role: "admin" });
@@ -154,7 +154,7 @@ export function invitationsContract(
       expect(await world().users.passwordHash(userId)).toBe("hash");
     });
 
-    test("accept() leaves a membership that is there already", async () => {
+    test("accept() keeps an existing membership unchanged", async () => {
       const { id: organizationId } = await anOrganization(world());
       const userId = await aMember(world(), organizationId, { role: "viewer", at: minutes(1) });
       const before = await world().members.find(organizationId, userId);
@@ -164,7 +164,7 @@ export function invitationsContract(
       expect(await world().invitations.findByToken(token)).toBeUndefined();
     });
 
-    test("accept() works once; a taken invitation is gone", async () => {
+    test("accept() succeeds once; an accepted invitation is gone", async () => {
       const { invitation, token } = await anInvitation();
       const { id, organizationId } = invitation;
       expect(await world().invitations.accept(id, stranger(), minutes(1))).toBe(true);
@@ -176,13 +176,13 @@ export function invitationsContract(
       expect(await world().invitations.remove(organizationId, id)).toBe(false);
     });
 
-    test("accept() finds nothing to take in an unknown invitation", async () => {
+    test("accept() refuses an unknown invitation", async () => {
       const taker = stranger();
       expect(await world().invitations.accept(newId("inv"), taker, minutes(1))).toBe(false);
       expect(await world().users.find(taker.userId)).toBeUndefined();
     });
 
-    test("accept() refuses a new person whose address is known, and the invitation stays", async () => {
+    test("accept() refuses a new user whose address is taken, and keeps the invitation", async () => {
       const known = await aMember(world(), (await anOrganization(world())).id);
       const { email } = (await world().users.find(known))!;
       const { invitation, token } = await anInvitation({ email });
@@ -196,7 +196,7 @@ export function invitationsContract(
       expect(await world().invitations.findByToken(token)).toEqual(invitation);
     });
 
-    test("accept() of one invitation by several known people at once lets one in", async () => {
+    test("concurrent accept() of one invitation by several existing users succeeds once", async () => {
       const people = [];
       for (let index = 0; index < 4; index++) {
         people.push(await aMember(world(), (await anOrganization(world())).id));
@@ -210,7 +210,7 @@ export function invitationsContract(
       expect((await world().members.list(invitation.organizationId, ALL)).total).toBe(2);
     });
 
-    test("accept() of one invitation by several new people at once lets one in", async () => {
+    test("concurrent accept() of one invitation by several new users succeeds once", async () => {
       const { invitation } = await anInvitation();
       const newcomers = Array.from({ length: 4 }, stranger);
       const outcomes = await Promise.allSettled(
@@ -226,7 +226,7 @@ export function invitationsContract(
       expect((await world().members.list(invitation.organizationId, ALL)).total).toBe(2);
     });
 
-    test("accept() of two invitations to one address at once makes one new person", async () => {
+    test("concurrent accept() of two invitations to one address creates one new user", async () => {
       const email = `twice-${uniqueLabel()}@example.com`;
       const invited = [await anInvitation({ email }), await anInvitation({ email })];
       const outcomes = await Promise.allSettled(
@@ -237,7 +237,7 @@ export function invitationsContract(
       expect(refused[0]!.reason).toMatchObject({ kind: "conflict", code: "email_taken" });
     });
 
-    test("accept() and remove() at once: one of them wins", async () => {
+    test("of concurrent accept() and remove(), one succeeds", async () => {
       for (let round = 0; round < 5; round++) {
         const { invitation } = await anInvitation();
         const taker = stranger();
@@ -250,7 +250,7 @@ export function invitationsContract(
       }
     });
 
-    test("remove() withdraws an organization's own invitation once", async () => {
+    test("remove() withdraws an invitation of the organization once", async () => {
       const { invitation, token } = await anInvitation();
       const { id, organizationId } = invitation;
       const other = await anOrganization(world());

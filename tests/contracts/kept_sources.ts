@@ -48,7 +48,7 @@ export function keptSourcesContract(name: string, open: () => Promise<KeptSource
       return { folder, content: await fixture.contentOf(folder) };
     };
 
-    test("keep() keeps what was put into the folder it gives, links as they are", async () => {
+    test("keep() stores what was written to the given folder, with links unchanged", async () => {
       const id = newId("dep");
       expect(await kept.has(id)).toBe(false);
       await kept.keep(id, async (folder) => {
@@ -61,13 +61,13 @@ export function keptSourcesContract(name: string, open: () => Promise<KeptSource
       expect((await copied(id)).content).toEqual({ ...FILES, current: "-> src/server.js" });
     });
 
-    test("keep() puts it in the place of what was kept before", async () => {
+    test("keep() replaces what was stored before", async () => {
       const id = await keep({ old: "one" });
       await kept.keep(id, fillWith({ new: "two" }));
       expect((await copied(id)).content).toEqual({ new: "two" });
     });
 
-    test("keep() changes nothing when it cannot be filled, and says why", async () => {
+    test("keep() changes nothing when filling the folder fails, and rejects with the reason", async () => {
       const [id, fresh] = [await keep(), newId("dep")];
       const reason = new Error("the source is away");
       for (const each of [id, fresh]) {
@@ -82,14 +82,14 @@ export function keptSourcesContract(name: string, open: () => Promise<KeptSource
       expect(await list()).not.toContain(fresh);
     });
 
-    test("keep() of one deployment by several at once keeps what one of them had, whole", async () => {
+    test("concurrent keep() calls for one deployment store the complete files of one of them", async () => {
       const id = newId("dep");
       const versions = ["one", "two", "three", "four"].map((text) => ({ a: text, b: text }));
       await Promise.all(versions.map((files) => kept.keep(id, fillWith(files))));
       expect(versions).toContainEqual((await copied(id)).content as (typeof versions)[number]);
     });
 
-    test("copyTo() gives a copy that can be changed without changing what is kept", async () => {
+    test("copyTo() makes a copy that can be changed without changing the stored files", async () => {
       const id = await keep();
       const { folder } = await copied(id);
       await fixture.write(folder, "src/server.js", "changed()");
@@ -97,20 +97,20 @@ export function keptSourcesContract(name: string, open: () => Promise<KeptSource
       expect((await copied(id)).content).toEqual(FILES);
     });
 
-    test("copyTo() of what is not kept copies nothing", async () => {
+    test("copyTo() of a deployment without stored files copies nothing", async () => {
       const folder = await fixture.newFolder();
       expect(await kept.copyTo(newId("dep"), folder)).toBe(false);
       expect(await fixture.contentOf(folder)).toEqual({});
     });
 
-    test("copyTo() ends with the reason of its signal", async () => {
+    test("copyTo() rejects with the reason of its signal", async () => {
       const [id, folder] = [await keep(), await fixture.newFolder()];
       const reason = new Error("cancelled");
       const signal = AbortSignal.abort(reason);
       expect(await kept.copyTo(id, folder, { signal }).catch((error: unknown) => error)).toBe(reason);
     });
 
-    test("share() keeps the same files for another deployment, whatever becomes of the first", async () => {
+    test("share() stores the same files for another deployment, even when the first is removed", async () => {
       const [from, to] = [await keep(), newId("dep")];
       expect(await kept.share(from, to)).toBe(true);
       await kept.remove(from);
@@ -122,21 +122,21 @@ export function keptSourcesContract(name: string, open: () => Promise<KeptSource
       expect((await copied(next)).content).toEqual(FILES);
     });
 
-    test("share() of what is not kept keeps nothing", async () => {
+    test("share() of a deployment without stored files stores nothing", async () => {
       const to = newId("dep");
       expect(await kept.share(newId("dep"), to)).toBe(false);
       expect(await kept.has(to)).toBe(false);
     });
 
-    test("share() keeps nothing that is not confirmed, and leaves what was there", async () => {
+    test("share() stores nothing when it is not confirmed", async () => {
       const [from, to] = [await keep(), newId("dep")];
-      const reason = new Error("somebody else goes on with it");
+      const reason = new Error("another worker took over");
       const confirm = () => Promise.reject(reason);
       expect(await kept.share(from, to, { confirm }).catch((error: unknown) => error)).toBe(reason);
       expect(await kept.has(to)).toBe(false);
     });
 
-    test("remove() removes one and no other, and an absent one without an error", async () => {
+    test("remove() removes the files of one deployment only, and ignores an unknown one", async () => {
       const [one, other] = [await keep(), await keep()];
       await kept.remove(one);
       await kept.remove(one);
@@ -145,7 +145,7 @@ export function keptSourcesContract(name: string, open: () => Promise<KeptSource
       expect(await list()).toContain(other);
     });
 
-    test.each(NO_IDS)("%j is no id: nothing is kept for it", async (id) => {
+    test.each(NO_IDS)("%j is not an id: nothing is stored for it", async (id) => {
       const error = await kept.keep(id, fillWith(FILES)).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(Failure);
       expect([await kept.has(id), await kept.copyTo(id, await fixture.newFolder())]).toEqual([false, false]);

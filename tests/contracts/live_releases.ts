@@ -41,7 +41,7 @@ export function liveReleasesContract(
       return own.map(({ deployment }) => deployment.id).toSorted();
     }
 
-    test("find(), list() and among() know the live release of a project, and nothing of one without", async () => {
+    test("find(), list() and among() return the live release of a project, and nothing without one", async () => {
       const [at, other] = [await place(), await place()];
       const [former, live] = [
         await aDeployment(world(), { ...at, status: "ready", artifactAvailable: true }),
@@ -59,7 +59,7 @@ export function liveReleasesContract(
       expect(await liveReleases.among([])).toEqual(new Set());
     });
 
-    test("find() and list() know a preview by its own id, beside the live release", async () => {
+    test("find() and list() return a preview by its own id, beside the live release", async () => {
       const at = await place();
       const [live, preview] = [await aDeployment(world(), at), await aDeployment(world(), { ...at, ...PREVIEW })];
       await activate(live);
@@ -75,13 +75,13 @@ export function liveReleasesContract(
       ["failed", { ...PREVIEW, status: "failed" }],
       ["was cleaned up", { ...PREVIEW, artifactAvailable: false }],
       ["is none", { ...PREVIEW, environment: "production" }],
-    ] as const)("find() and list() know no preview that %s", async (_, overrides) => {
+    ] as const)("find() and list() do not return a preview that %s", async (_, overrides) => {
       const { id, projectId } = await aDeployment(world(), overrides);
       expect(await world().liveReleases.find(id)).toBeUndefined();
       expect(await listed(projectId)).toEqual([]);
     });
 
-    test("standings() tells which are live, and for which one each queued one waits", async () => {
+    test("queuePositions() returns which deployments are live, and which one each queued one waits for", async () => {
       const places = [await place(), await place(), await place(), await place()] as const;
       const busy = [
         await aDeployment(world(), { ...places[0], status: "building" }),
@@ -110,28 +110,28 @@ export function liveReleasesContract(
       expect(await liveReleases.queuePositions([])).toEqual(new Map());
     });
 
-    test("onChange() tells what was announced in another process, until it is stopped", async () => {
+    test("onChange() receives what another process announces, until it is stopped", async () => {
       const { liveReleases, elsewhere } = world();
-      const told: (string | null)[] = [];
-      const stop = liveReleases.onChange((key) => void told.push(key));
+      const received: (string | null)[] = [];
+      const stop = liveReleases.onChange((key) => void received.push(key));
       const keys = [newId("prj"), newId("dep")];
       // A process that has just started to listen may miss a notification.
       await eventually(
         async () => {
           for (const key of keys) await elsewhere.liveReleases.announce(key);
-          return keys.every((key) => told.includes(key));
+          return keys.every((key) => received.includes(key));
         },
-        (heard) => heard,
+        (isReceived) => isReceived,
       );
-      expect(told).toEqual(expect.arrayContaining(keys));
+      expect(received).toEqual(expect.arrayContaining(keys));
       stop();
-      const before = told.length;
+      const before = received.length;
       await elsewhere.liveReleases.announce(keys[0]!);
       await liveReleases.announce(keys[0]!);
-      expect(told).toHaveLength(before);
+      expect(received).toHaveLength(before);
     });
 
-    test("followed() waits for what every process does about what was announced, and no longer than told", async () => {
+    test("followed() waits until every process has handled the announcement, at most for the given time", async () => {
       const { liveReleases, elsewhere } = world();
       const key = newId("prj");
       const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -148,7 +148,7 @@ export function liveReleasesContract(
           await liveReleases.announce(key);
           return Promise.race([begun.promise.then(() => true), Bun.sleep(100).then(() => false)]);
         },
-        (heard) => heard,
+        (isReceived) => isReceived,
       );
       expect(await announcing).toBe(true);
       expect(await liveReleases.followed(1)).toBe(false);
@@ -159,7 +159,7 @@ export function liveReleasesContract(
       expect(await liveReleases.followed(60_000)).toBe(true);
     });
 
-    test("followed() does not wait for what failed", async () => {
+    test("followed() does not wait for a handler that failed", async () => {
       const { liveReleases, elsewhere } = world();
       const stop = elsewhere.liveReleases.onChange(() => Promise.reject(new Error("no")));
       await liveReleases.announce(newId("prj"));

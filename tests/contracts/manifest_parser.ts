@@ -31,14 +31,14 @@ const BOMB = [
 ];
 
 const UNREADABLE: readonly (readonly [what: string, path: string, text: string])[] = [
-  ["JSON that breaks off", "package.json", '{"name": '],
+  ["JSON that is cut short", "package.json", '{"name": '],
   ["JSON that is a list", "package.json", "[1]"],
-  ["TOML that breaks off", "Cargo.toml", "[package"],
-  ["YAML that breaks off", "a.yaml", "a: [b"],
-  ["YAML that grows beyond measure", "a.yaml", BOMB.join("\n")],
-  ["JSON of great depth", "package.json", "[".repeat(200_000)],
+  ["TOML that is cut short", "Cargo.toml", "[package"],
+  ["YAML that is cut short", "a.yaml", "a: [b"],
+  ["YAML that expands without bound", "a.yaml", BOMB.join("\n")],
+  ["deeply nested JSON", "package.json", "[".repeat(200_000)],
   ["another ending", "main.go", "package main"],
-  ["a name without an ending", "Makefile", "all:"],
+  ["a name without an extension", "Makefile", "all:"],
 ];
 
 /** Contract tests for manifest parsers. */

@@ -47,7 +47,7 @@ export function membersContract(
       return items.filter(({ role }) => role === "owner").length;
     }
 
-    test("find() gives a member back with name, address, role and grants", async () => {
+    test("find() returns a member with name, address, role and grants", async () => {
       const { id } = await anOrganization(world());
       const grants: Grant[] = oddTexts.map((text) => ({ resource: "githost", id: text, action: "read" }));
       const email = `kim-${uniqueLabel()}@example.com`;
@@ -63,7 +63,7 @@ export function membersContract(
       });
     });
 
-    test("find() and list() show a person's present name and address", async () => {
+    test("find() and list() return the current name and address of a member", async () => {
       const { id } = await anOrganization(world());
       const userId = await aMember(world(), id, { at: minutes(1) });
       const email = `now-${uniqueLabel()}@example.com`;
@@ -72,7 +72,7 @@ export function membersContract(
       expect((await world().members.list(id, ALL)).items[0]).toMatchObject({ userId, name: "Now", email });
     });
 
-    test("find() shows nobody in an organization that is not theirs", async () => {
+    test("find() finds no member in another organization", async () => {
       const [{ id }, other] = [await anOrganization(world()), await anOrganization(world())];
       const userId = await aMember(world(), id);
       expect(await world().members.find(other.id, userId)).toBeUndefined();
@@ -80,7 +80,7 @@ export function membersContract(
       expect(await world().members.find(id, newId("usr"))).toBeUndefined();
     });
 
-    test("list() shows one organization's members page by page, newest first, equal times by id", async () => {
+    test("list() pages through the members of one organization, newest first, equal times by id", async () => {
       const { id } = await anOrganization(world(), { createdAt: START });
       const other = await anOrganization(world());
       const rows = [{ userId: (await founderOf(world())).id, at: START }];
@@ -96,11 +96,11 @@ export function membersContract(
       );
     });
 
-    test("list() shows nothing of an unknown organization", async () => {
+    test("list() is empty for an unknown organization", async () => {
       expect(await world().members.list(newId("org"), ALL)).toEqual({ items: [], total: 0 });
     });
 
-    test("change() replaces role and grants in that organization alone", async () => {
+    test("change() replaces role and grants in that organization only", async () => {
       const [{ id }, other] = [await anOrganization(world()), await anOrganization(world())];
       const userId = await aMember(world(), id, { grants: [{ resource: "project", id: "*", action: "admin" }] });
       await joins(world(), userId, { organizationId: other.id, at: START, role: "viewer" });
@@ -110,7 +110,7 @@ export function membersContract(
       expect(await world().members.find(other.id, userId)).toMatchObject({ role: "viewer", grants: [] });
     });
 
-    test("change() and remove() miss whom the organization does not have", async () => {
+    test("change() and remove() find no one outside of the organization", async () => {
       const [{ id }, other] = [await anOrganization(world()), await anOrganization(world())];
       const userId = await aMember(world(), id);
       expect(await world().members.change(other.id, userId, NOTHING)).toBe("missing");
@@ -120,7 +120,7 @@ export function membersContract(
       expect(await world().members.find(id, userId)).toMatchObject({ role: "developer" });
     });
 
-    test("change() and remove() leave the last owner as it is, also beside other members", async () => {
+    test("change() and remove() keep the last owner, even beside other members", async () => {
       const { id } = await anOrganization(world());
       const owner = await founderOf(world());
       await aMember(world(), id, { role: "admin" });
@@ -130,7 +130,7 @@ export function membersContract(
       expect(await world().members.find(id, owner.id)).toEqual(before!);
     });
 
-    test("change() lets the last owner take grants and stay owner", async () => {
+    test("change() can give grants to the last owner", async () => {
       const { id } = await anOrganization(world());
       const owner = await founderOf(world());
       const grants: Grant[] = [{ resource: "project", id: "*", action: "admin" }];
@@ -138,7 +138,7 @@ export function membersContract(
       expect(await world().members.find(id, owner.id)).toMatchObject({ role: "owner", grants });
     });
 
-    test("change() lets an owner go down once there is another", async () => {
+    test("change() can demote an owner once there is another", async () => {
       const [id, first, second] = await twoOwners();
       expect(await world().members.change(id, first, { role: "viewer", grants: [] })).toBe("done");
       expect(await world().members.change(id, second, { role: "viewer", grants: [] })).toBe("last_owner");
@@ -153,7 +153,7 @@ export function membersContract(
       expect(await world().members.remove(id, userId)).toBe("missing");
     });
 
-    test("remove() revokes the member's tokens of that organization and no other", async () => {
+    test("remove() revokes the member's tokens of that organization only", async () => {
       const [{ id }, other] = [await anOrganization(world()), await anOrganization(world())];
       const userId = await aMember(world(), id);
       const colleague = await aMember(world(), id);
@@ -168,7 +168,7 @@ export function membersContract(
       expect(await world().identities.find("token", theirs.fingerprint)).toMatchObject({ userId: colleague });
     });
 
-    test("remove() revokes for good: coming back does not bring the tokens back", async () => {
+    test("remove() revokes tokens for good: joining again does not restore them", async () => {
       const { id } = await anOrganization(world());
       const userId = await aMember(world(), id);
       const { fingerprint } = await aToken(world(), { organizationId: id, userId });
@@ -178,7 +178,7 @@ export function membersContract(
       expect(await world().identities.find("token", fingerprint)).toBeUndefined();
     });
 
-    test("remove() keeps the person and the sessions, without that membership", async () => {
+    test("remove() keeps the user and the sessions, without that membership", async () => {
       const { id } = await anOrganization(world());
       const userId = await aMember(world(), id);
       const cookie = await uniqueFingerprint();
@@ -189,7 +189,7 @@ export function membersContract(
       expect(await world().identities.find("session", cookie)).toMatchObject({ userId, memberships: [] });
     });
 
-    test("remove() of the last two owners at once leaves one", async () => {
+    test("concurrent remove() of the last two owners leaves one", async () => {
       for (let round = 0; round < 5; round++) {
         const [id, first, second] = await twoOwners();
         const outcomes = await Promise.all([world().members.remove(id, first), world().members.remove(id, second)]);
@@ -198,7 +198,7 @@ export function membersContract(
       }
     });
 
-    test("change() of the last two owners at once leaves one", async () => {
+    test("concurrent change() of the last two owners leaves one", async () => {
       for (let round = 0; round < 5; round++) {
         const [id, first, second] = await twoOwners();
         const outcomes = await Promise.all([
@@ -210,7 +210,7 @@ export function membersContract(
       }
     });
 
-    test("remove() and change() of the last two owners at once leave one", async () => {
+    test("concurrent remove() and change() of the last two owners leave one", async () => {
       for (let round = 0; round < 5; round++) {
         const [id, first, second] = await twoOwners();
         const outcomes = await Promise.all([
@@ -222,7 +222,7 @@ export function membersContract(
       }
     });
 
-    test("remove() of one member by several at once is done once", async () => {
+    test("concurrent remove() calls for one member succeed once", async () => {
       const { id } = await anOrganization(world());
       const userId = await aMember(world(), id);
       const outcomes = await Promise.all([1, 2, 3].map(() => world().members.remove(id, userId)));

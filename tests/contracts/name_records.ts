@@ -19,7 +19,7 @@ export function nameRecordsContract(name: string, open: () => Promise<NamesForCo
     });
     afterAll(() => names?.[Symbol.dispose]());
 
-    test("addresses() gives all IPv4 and IPv6 addresses", async () => {
+    test("addresses() returns all IPv4 and IPv6 addresses", async () => {
       expect([...(await names.records.addresses("both.test"))].sort()).toEqual([
         "192.0.2.1",
         "192.0.2.2",
@@ -28,7 +28,7 @@ export function nameRecordsContract(name: string, open: () => Promise<NamesForCo
       expect(await names.records.addresses("four.test")).toEqual(["192.0.2.4"]);
     });
 
-    test("addresses() takes a name in any case", async () => {
+    test("addresses() accepts a name in any case", async () => {
       expect(await names.records.addresses("FOUR.Test")).toEqual(["192.0.2.4"]);
     });
 
@@ -63,7 +63,7 @@ export function nameRecordsContract(name: string, open: () => Promise<NamesForCo
       await expect(names.records.texts("silent.test")).rejects.toMatchObject(unavailable);
     });
 
-    test("addresses() and texts() end with their signal", async () => {
+    test("addresses() and texts() reject when their signal aborts", async () => {
       const unavailable = { kind: "unavailable", code: "name_lookup_failed" };
       await expect(names.records.addresses("four.test", { signal: AbortSignal.abort() })).rejects.toMatchObject(
         unavailable,

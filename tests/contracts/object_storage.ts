@@ -80,7 +80,7 @@ export function objectStorageContract(
     const read = async (key: string) => textOf(await storage.get(key));
     const rawIn = async (prefix: string) => (await place.raw()).filter((found) => found.startsWith(prefix));
 
-    test("what is not there is absent, and removing it is fine", async () => {
+    test("a missing object is absent, and removing it succeeds", async () => {
       const at = folder();
       for (const key of [`${at}/absent`, `${at}/far/away/absent`]) {
         expect(await storage.get(key)).toBeUndefined();
@@ -93,7 +93,7 @@ export function objectStorageContract(
       expect(await storage.sweep(`${at}/`, { before: new Date() })).toBe(0);
     });
 
-    test("put() stores what get() gives back, and remove() takes it away", async () => {
+    test("put() stores what get() returns, and remove() removes it", async () => {
       const key = `${folder()}/a/b.txt`;
       expect(await put(key, "hello")).toBe(5);
       expect(await read(key)).toBe("hello");
@@ -105,7 +105,7 @@ export function objectStorageContract(
       expect(await storage.stat(key)).toBeUndefined();
     });
 
-    test("put() puts the new object in the place of the old one", async () => {
+    test("put() replaces an existing object", async () => {
       const key = `${folder()}/replaced`;
       await put(key, "first, and longer");
       await put(key, "second");
@@ -114,7 +114,7 @@ export function objectStorageContract(
       expect(await rawIn(key)).toHaveLength(1);
     });
 
-    test.each([0, 1, part - 1, part, part + 1, 2 * part + 77])("a body of %d bytes comes back whole", async (size) => {
+    test.each([0, 1, part - 1, part, part + 1, 2 * part + 77])("a body of %d bytes is returned whole", async (size) => {
       const key = `${folder()}/sized`;
       const { stream, digest } = body(size);
       expect(await storage.put(key, stream)).toBe(size);
@@ -135,7 +135,7 @@ export function objectStorageContract(
       await storage.remove(key);
     }, 300_000);
 
-    test.each(ODD_KEYS)("the key %j is one like any other", async (key) => {
+    test.each(ODD_KEYS)("the key %j is accepted", async (key) => {
       const at = folder().slice(0, 20);
       const full = `${at}/${key}`;
       await put(full, key);
@@ -153,7 +153,7 @@ export function objectStorageContract(
       await expect(storage.remove(key)).rejects.toMatchObject(refused);
     });
 
-    test("list() gives keys in the order of their bytes, page by page, and only those with the prefix", async () => {
+    test("list() returns keys in the order of their bytes, page by page, and only those with the prefix", async () => {
       const at = folder();
       const names = ["a", "a-b", "a.b/c", "a.b/d/e", "a/b", "b", "B", "ab/c", "ä", "z\uffee", "z\u{1f680}", "z/1", "0"];
       // Not every storage allows a name to be both a file and a folder.
@@ -178,7 +178,7 @@ export function objectStorageContract(
       expect(first.objects[1]).toMatchObject({ bytes: Buffer.byteLength(`${at}/in/a/b`) });
     });
 
-    test("list() goes on where a page ended, also when what it ended with is gone", async () => {
+    test("list() continues after the end of a page, even when its last key was removed", async () => {
       const at = folder();
       for (const key of ["1/x", "2/x", "3/x"]) await put(`${at}/${key}`, key);
       const { next } = await storage.list(`${at}/`, { limit: 2 });
@@ -221,8 +221,8 @@ export function objectStorageContract(
       },
     );
 
-    test("an aborted signal ends every operation with its reason", async () => {
-      const reason = new Error("Not wanted any more");
+    test("an aborted signal rejects every operation with its reason", async () => {
+      const reason = new Error("No longer wanted");
       const options = { signal: AbortSignal.abort(reason) };
       const key = `${folder()}/x`;
       const all = [
@@ -255,7 +255,7 @@ export function objectStorageContract(
       expect(await storage.stat(key)).toMatchObject({ bytes: 8 * MIB });
     });
 
-    test("get() that is cancelled midway does no harm to what comes next", async () => {
+    test("get() that is cancelled midway does not affect the next operation", async () => {
       const key = `${folder()}/cancelled`;
       await storage.put(key, body(8 * MIB).stream);
       for (let time = 0; time < 5; time++) {
@@ -266,7 +266,7 @@ export function objectStorageContract(
       expect((await digestOf(await storage.get(key)))?.bytes).toBe(8 * MIB);
     });
 
-    test("of several writers at once one wins, whole", async () => {
+    test("of several concurrent writers one wins, with a complete object", async () => {
       const key = `${folder()}/contended`;
       const bodies = [3, 9, 1, 5].map((size) => body(Math.floor((size * part) / 4) + size));
       await Promise.all(bodies.map(({ stream }) => storage.put(key, stream)));
@@ -275,7 +275,7 @@ export function objectStorageContract(
       expect(await rawIn(key)).toEqual([key]);
     });
 
-    test("many operations at once all end well", async () => {
+    test("many concurrent operations all succeed", async () => {
       const at = folder();
       const keys = Array.from({ length: 40 }, (_, index) => `${at}/${index % 4}/${index}`);
       await Promise.all(keys.map((key) => put(key, key)));
@@ -284,7 +284,7 @@ export function objectStorageContract(
       expect((await storage.list(`${at}/`)).objects).toEqual([]);
     });
 
-    test("what a killed writer left is no object, is told of, and can be removed", async () => {
+    test("a killed writer leaves no object; unfinished() lists its write, which can be discarded", async () => {
       const at = folder();
       const keys = [`${at}/left`, `${at}/left too`];
       for (const key of keys) await place.abandon(key);
@@ -300,7 +300,7 @@ export function objectStorageContract(
       expect(await rawIn(at)).toEqual([`${at}/whole`]);
     });
 
-    test("sweep() removes what killed writers left in all folders, once it is old enough", async () => {
+    test("sweep() removes unfinished writes in all folders once they are old enough", async () => {
       const [at, beside] = [folder(), folder()];
       const left = [`${at}/left`, `${at}/deep/down/left`, `${at}/deep/other`, `${beside}/left`];
       for (const key of left) await place.abandon(key);
@@ -315,7 +315,7 @@ export function objectStorageContract(
       expect(await storage.unfinished(`${beside}/`)).toEqual([`${beside}/left`]);
     });
 
-    test("sweep() leaves a write alone that is still going on", async () => {
+    test("sweep() keeps a write that is still running", async () => {
       const key = `${folder()}/written`;
       const aborting = new AbortController();
       const stored = storage.put(key, brokenBody(3 * part, "hangs"), { signal: aborting.signal });

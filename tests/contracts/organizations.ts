@@ -29,12 +29,12 @@ export function organizationsContract(
   describe(`Organizations contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    test.each(oddTexts)("list() gives back the name %j as it was stored", async (text) => {
+    test.each(oddTexts)("list() returns the name %j unchanged", async (text) => {
       const organization = await anOrganization(world(), { name: text });
       expect(await world().organizations.list([organization.id], ALL)).toEqual({ items: [organization], total: 1 });
     });
 
-    test("create() makes the owner a member from that time on", async () => {
+    test("create() makes the owner a member from that time", async () => {
       const owner = await founderOf(world());
       const { id } = await anOrganization(world(), { createdAt: minutes(5) });
       expect(await world().members.find(id, owner.id)).toEqual({
@@ -60,7 +60,7 @@ export function organizationsContract(
       expect(await world().members.find(second.id, owner.id)).toBeUndefined();
     });
 
-    test("create() stores exactly one of several with one slug at once", async () => {
+    test("concurrent create() calls with one slug store exactly one", async () => {
       const owner = await founderOf(world());
       const { slug } = organizationOf();
       const rivals = Array.from({ length: 5 }, () => organizationOf({ slug }));
@@ -76,21 +76,21 @@ export function organizationsContract(
       expect(total).toBe(1);
     });
 
-    test("list() shows the given ones page by page, newest first, equal times by id", async () => {
+    test("list() pages through the given ones, newest first, equal times by id", async () => {
       const made: Organization[] = [];
       for (const minute of SHUFFLED_MINUTES) made.push(await anOrganization(world(), { createdAt: minutes(minute) }));
       await anOrganization(world());
-      const asked = [...made.map(({ id }) => id), newId("org")];
+      const ids = [...made.map(({ id }) => id), newId("org")];
       const expected = newestFirst(made, BY_CREATION).map(({ id }) => id);
-      await expectPages((page) => world().organizations.list(asked, page), expected, BY_CREATION.id);
+      await expectPages((page) => world().organizations.list(ids, page), expected, BY_CREATION.id);
     });
 
-    test("list() shows nothing when nothing is asked for", async () => {
+    test("list() of no ids is empty", async () => {
       await anOrganization(world());
       expect(await world().organizations.list([], ALL)).toEqual({ items: [], total: 0 });
     });
 
-    test("listOf() shows a person's own ones page by page, newest first, equal times by id", async () => {
+    test("listOf() pages through the organizations of a user, newest first, equal times by id", async () => {
       const made: Organization[] = [];
       for (const minute of SHUFFLED_MINUTES) made.push(await anOrganization(world(), { createdAt: minutes(minute) }));
       await anOrganization(world());
@@ -103,7 +103,7 @@ export function organizationsContract(
       await expectPages((page) => world().organizations.listOf(userId, page), left, BY_CREATION.id);
     });
 
-    test("listOf() shows nothing to an unknown person", async () => {
+    test("listOf() is empty for an unknown user", async () => {
       expect(await world().organizations.listOf(newId("usr"), ALL)).toEqual({ items: [], total: 0 });
     });
   });

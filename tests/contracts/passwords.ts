@@ -6,7 +6,7 @@ import { oddTexts } from "../support/inputs/odd_texts.ts";
 /** Contract tests for `Passwords` adapters, except for argon2id itself. */
 export function passwordsContract(name: string, open: () => Promise<Passwords>) {
   describe(`Passwords contract: ${name}`, () => {
-    test("verify() takes the password a hash was made of, and no other", async () => {
+    test("verify() accepts the password of a hash, and no other", async () => {
       const passwords = await open();
       const hash = await passwords.hash(new Secret("correct horse"));
       expect(await passwords.verify(new Secret("correct horse"), hash)).toBe(true);
@@ -15,7 +15,7 @@ export function passwordsContract(name: string, open: () => Promise<Passwords>) 
       }
     });
 
-    test("verify() takes odd and long passwords to their last letter", async () => {
+    test("verify() compares odd and long passwords to the last character", async () => {
       const passwords = await open();
       const password = oddTexts.join("").slice(0, 199);
       const hash = await passwords.hash(new Secret(`${password}a`));
@@ -23,7 +23,7 @@ export function passwordsContract(name: string, open: () => Promise<Passwords>) 
       expect(await passwords.verify(new Secret(`${password}b`), hash)).toBe(false);
     });
 
-    test("hash() differs from call to call and holds no password", async () => {
+    test("hash() differs with each call and does not contain the password", async () => {
       const passwords = await open();
       const secret = new Secret("swordfish-swordfish");
       const [first, second] = await Promise.all([passwords.hash(secret), passwords.hash(secret)]);
@@ -33,7 +33,7 @@ export function passwordsContract(name: string, open: () => Promise<Passwords>) 
       expect(await passwords.verify(secret, second)).toBe(true);
     });
 
-    test("verify() takes nothing where there is no hash", async () => {
+    test("verify() accepts nothing when there is no hash", async () => {
       const passwords = await open();
       for (const password of ["", "undefined", "anything"]) {
         expect(await passwords.verify(new Secret(password), undefined)).toBe(false);

@@ -85,20 +85,20 @@ export function projectsContract(
       return organizationId;
     }
 
-    test("find() and findBySlug() give a project back with every setting", async () => {
+    test("find() and findBySlug() return a project with every setting", async () => {
       const organizationId = await anOrganizationId();
       const project = await aProject(world(), { organizationId, settings: EVERY_SETTING, location: "cloud" });
       expect(await world().projects.find(organizationId, project.id)).toEqual(project);
       expect(await world().projects.findBySlug(organizationId, project.slug)).toEqual(project);
     });
 
-    test.each(oddTexts)("find() gives back the name %j as it was stored", async (text) => {
+    test.each(oddTexts)("find() returns the name %j unchanged", async (text) => {
       const organizationId = await anOrganizationId();
       const project = await aProject(world(), { organizationId, name: text, settings: { buildCommand: text } });
       expect(await world().projects.find(organizationId, project.id)).toEqual(project);
     });
 
-    test("find(), findBySlug(), change() and remove() do not reach another organization's project", async () => {
+    test("find(), findBySlug(), change() and remove() do not reach a project of another organization", async () => {
       const [organizationId, other] = [await anOrganizationId(), await anOrganizationId()];
       const project = await aProject(world(), { organizationId });
       expect(await world().projects.find(other, project.id)).toBeUndefined();
@@ -109,18 +109,18 @@ export function projectsContract(
       expect(await world().projects.find(organizationId, project.id)).toEqual(project);
     });
 
-    test("find(), findBySlug(), change() and remove() know nothing of an unknown project", async () => {
+    test("find(), findBySlug(), change() and remove() find nothing for an unknown project", async () => {
       const organizationId = await anOrganizationId();
       const id = newId("prj");
-      let asked = false;
+      let called = false;
       const change = () => {
-        asked = true;
+        called = true;
         return {};
       };
       expect(await world().projects.find(organizationId, id)).toBeUndefined();
       expect(await world().projects.findBySlug(organizationId, uniqueLabel())).toBeUndefined();
       expect(await world().projects.change(organizationId, id, { change, at: START })).toBeUndefined();
-      expect(asked).toBe(false);
+      expect(called).toBe(false);
       expect(await world().projects.remove(organizationId, id)).toBe(false);
     });
 
@@ -132,7 +132,7 @@ export function projectsContract(
       expect(await world().domains.find(organizationId, freeName.id)).toEqual(freeName);
     });
 
-    test("create() tells a slug that is taken in the organization, and stores nothing", async () => {
+    test("create() reports a slug that is taken in the organization, and stores nothing", async () => {
       const organizationId = await anOrganizationId();
       const { slug } = await aProject(world(), { organizationId });
       const second = projectOf({ organizationId, slug });
@@ -142,13 +142,13 @@ export function projectsContract(
       expect(await world().projects.create(third, freeNameOf(third))).toBe("created");
     });
 
-    test("create() takes a slug that only another organization has", async () => {
+    test("create() accepts a slug that only another organization has", async () => {
       const { slug } = await aProject(world(), { organizationId: await anOrganizationId() });
       const second = projectOf({ organizationId: await anOrganizationId(), slug });
       expect(await world().projects.create(second, freeNameOf(second))).toBe("created");
     });
 
-    test("create() tells a host name that is taken anywhere, and stores nothing", async () => {
+    test("create() reports a host name that is taken in any organization, and stores nothing", async () => {
       const taken = await aProject(world(), { organizationId: await anOrganizationId() });
       const organizationId = await anOrganizationId();
       const second = projectOf({ organizationId, hostname: taken.hostname });
@@ -158,7 +158,7 @@ export function projectsContract(
       expect(await world().projects.create(third, freeNameOf(third))).toBe("created");
     });
 
-    test("create() tells a host name that is taken as a custom one", async () => {
+    test("create() reports a host name that is taken as a custom name", async () => {
       const organizationId = await anOrganizationId();
       const { id: projectId } = await aProject(world(), { organizationId });
       const custom = domainOf({ organizationId, projectId });
@@ -167,7 +167,7 @@ export function projectsContract(
       expect(await world().projects.create(second, freeNameOf(second))).toBe("hostname_taken");
     });
 
-    test("create() of one slug by several at once succeeds once", async () => {
+    test("concurrent create() calls with one slug succeed once", async () => {
       const organizationId = await anOrganizationId();
       const slug = `race-${uniqueLabel()}`;
       const outcomes = await Promise.all(
@@ -181,7 +181,7 @@ export function projectsContract(
       expect((await world().domains.list(organizationId, {}, ALL)).total).toBe(1);
     });
 
-    test("create() of one host name in several organizations at once succeeds once", async () => {
+    test("concurrent create() calls with one host name in several organizations succeed once", async () => {
       const hostname = `race-${uniqueLabel()}.apps.example.com`;
       const organizations = [await anOrganizationId(), await anOrganizationId(), await anOrganizationId()];
       const outcomes = await Promise.all(
@@ -197,7 +197,7 @@ export function projectsContract(
       expect(totals.toSorted()).toEqual([0, 0, 1]);
     });
 
-    test("list() shows one organization's page by page, newest first, equal times by id", async () => {
+    test("list() pages through the projects of one organization, newest first, equal times by id", async () => {
       const organizationId = await anOrganizationId();
       const made = [];
       for (const minute of SHUFFLED_MINUTES) {
@@ -213,7 +213,7 @@ export function projectsContract(
       expect((await world().projects.list(organizationId, {}, ALL)).items).toEqual(expected);
     });
 
-    test("list() shows of given ids only those of the organization, page by page", async () => {
+    test("list() by ids returns only projects of the organization, page by page", async () => {
       const organizationId = await anOrganizationId();
       const made = [];
       for (const minute of [1, 2, 3]) {
@@ -267,12 +267,12 @@ export function projectsContract(
         [".*", "all.*", "all"],
         ["?", "why?", "why"],
         ["🚀", "up 🚀", "up"],
-      ])("takes %s literally", async (search, hit, miss) => {
+      ])("treats %s literally", async (search, hit, miss) => {
         const organizationId = await named(hit, miss);
         expect(await found(organizationId, search)).toEqual([hit]);
       });
 
-      test("and ids shows what both let through, page by page", async () => {
+      test("and ids returns what matches both, page by page", async () => {
         const organizationId = await anOrganizationId();
         const made: Project[] = [];
         for (const minute of [1, 2, 3, 4]) {
@@ -288,7 +288,7 @@ export function projectsContract(
       });
     });
 
-    test("change() replaces what is returned, keeps the rest and tells the result", async () => {
+    test("change() replaces the returned fields, keeps the rest and returns the result", async () => {
       const organizationId = await anOrganizationId();
       const project = await aProject(world(), { organizationId, settings: { port: 80, framework: "next" } });
       const expected = { ...project, name: "Renamed", settings: { port: 81 }, updatedAt: minutes(5) };
@@ -305,7 +305,7 @@ export function projectsContract(
       expect(await world().projects.find(organizationId, project.id)).toEqual(expected);
     });
 
-    test("change() switches the active deployment, leaves it alone, and takes it back", async () => {
+    test("change() sets the active deployment, keeps it, and clears it", async () => {
       const organizationId = await anOrganizationId();
       const { id } = await aProject(world(), { organizationId });
       const active = newId("dep");
@@ -329,7 +329,7 @@ export function projectsContract(
       expect(await world().projects.create(next, freeNameOf(next))).toBe("created");
     });
 
-    test("change() to the slug a project has already is no conflict", async () => {
+    test("change() to the current slug of a project is no conflict", async () => {
       const organizationId = await anOrganizationId();
       const { id, slug } = await aProject(world(), { organizationId });
       const changed = await world().projects.change(organizationId, id, {
@@ -350,7 +350,7 @@ export function projectsContract(
       expect(await world().projects.find(organizationId, project.id)).toEqual(project);
     });
 
-    test("change() to one slug by two projects at once succeeds once", async () => {
+    test("concurrent change() of two projects to one slug succeeds once", async () => {
       const organizationId = await anOrganizationId();
       const ids = [await aProject(world(), { organizationId }), await aProject(world(), { organizationId })];
       const slug = `race-${uniqueLabel()}`;
@@ -362,7 +362,7 @@ export function projectsContract(
       expect(refused[0]!.reason).toMatchObject({ kind: "conflict", code: "slug_taken" });
     });
 
-    test("change() that throws changes nothing and leaves the project free for the next", async () => {
+    test("change() that throws changes nothing and releases the project", async () => {
       const organizationId = await anOrganizationId();
       const project = await aProject(world(), { organizationId });
       const refusal = new Error("Not like this");
@@ -375,7 +375,7 @@ export function projectsContract(
       expect(await world().projects.change(organizationId, project.id, next)).toMatchObject({ name: "Next" });
     });
 
-    test("change() by many at once adds up", async () => {
+    test("concurrent change() calls all take effect", async () => {
       const organizationId = await anOrganizationId();
       const { id } = await aProject(world(), { organizationId, settings: { port: 1 } });
       await Promise.all(
@@ -384,7 +384,7 @@ export function projectsContract(
       expect(await world().projects.find(organizationId, id)).toMatchObject({ settings: { port: 13 } });
     });
 
-    test("remove() takes variables and names along, once", async () => {
+    test("remove() removes variables and names too, once", async () => {
       const organizationId = await anOrganizationId();
       const project = await aProject(world(), { organizationId });
       const kept = await aProject(world(), { organizationId });
@@ -412,7 +412,7 @@ export function projectsContract(
       expect(await world().projects.create(next, freeNameOf(next))).toBe("created");
     });
 
-    test("remove() by several at once succeeds once", async () => {
+    test("concurrent remove() calls succeed once", async () => {
       const organizationId = await anOrganizationId();
       const { id } = await aProject(world(), { organizationId });
       const outcomes = await Promise.all([1, 2, 3].map(() => world().projects.remove(organizationId, id)));

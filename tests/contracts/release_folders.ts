@@ -48,7 +48,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       return id;
     };
 
-    test("make() gives an empty folder at an absolute path that is not finished", async () => {
+    test("make() creates an empty, unfinished folder at an absolute path", async () => {
       const id = newId("dep");
       expect(await folders.find(id)).toBeUndefined();
       const path = await folders.make(id);
@@ -58,7 +58,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect(await list()).toContain(id);
     });
 
-    test("place() puts what a tar holds in the place of a folder, and leaves the others", async () => {
+    test("place() replaces a folder by the content of a tar, and leaves the others", async () => {
       const id = newId("dep");
       const folder = await folders.make(id);
       for (const path of ["src/main.ts", "web/dist/old.js", "web/index.ts"])
@@ -77,7 +77,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect(await tree(id)).toEqual(["file only.html 3"]);
     });
 
-    test("place() of a tar that leads out of its folder or breaks off leaves what was there", async () => {
+    test("place() of a tar that escapes its folder or is cut short changes nothing", async () => {
       const id = newId("dep");
       await fixture.write(await folders.make(id), "dist/index.html", "before");
       const hostile = [
@@ -96,14 +96,14 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect(missing).toBeInstanceOf(Failure);
     });
 
-    test("make() starts anew, whatever was there before", async () => {
+    test("make() starts with an empty folder, even after a finished one", async () => {
       const id = await finished({ "a/b": "old" });
       const path = await folders.make(id);
       expect(await folders.find(id)).toEqual({ path, finished: false });
       expect(await tree(id)).toEqual([]);
     });
 
-    test("make() gives a place of its own each time: whoever still writes to the former one changes nothing", async () => {
+    test("make() creates a new path each time, so late writes to the previous one change nothing", async () => {
       const id = newId("dep");
       const former = await folders.make(id);
       await fixture.write(former, "before", "former");
@@ -126,7 +126,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect(await text(two, "file")).toBe("two");
     });
 
-    test("finish() makes a folder an artifact, where it is, and may be repeated", async () => {
+    test("finish() makes a folder an artifact in its place, and may be repeated", async () => {
       const id = newId("dep");
       const path = await folders.make(id);
       await folders.finish(id);
@@ -140,7 +140,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect((error as Failure).code).toBe("release_folder_gone");
     });
 
-    test("remove() takes away a folder, and does not mind an absent one", async () => {
+    test("remove() removes a folder, and ignores an absent one", async () => {
       const id = await finished({ a: "a" });
       await folders.remove(id);
       await folders.remove(id);
@@ -150,13 +150,13 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect(await list()).not.toContain(id);
     });
 
-    test("remove() many times at once takes away a folder once", async () => {
+    test("concurrent remove() calls remove a folder once", async () => {
       const id = await finished({ a: "a", "b/c": "c" });
       await Promise.all(Array.from({ length: 8 }, () => folders.remove(id)));
       expect(await list()).not.toContain(id);
     });
 
-    test("copy() fills a fresh folder with what a finished one holds", async () => {
+    test("copy() fills a new folder with the content of a finished one", async () => {
       const from = await finished({ "src/a": "a", "node_modules/m/index.js": "m" });
       const to = newId("dep");
       const folder = await folders.make(to);
@@ -177,7 +177,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect(await tree(to)).toEqual([]);
     });
 
-    test("entries() is sorted by path and leaves out what was installed and the history", async () => {
+    test("entries() is sorted by path and leaves out installed packages and git history", async () => {
       const id = await finished({
         "a/b": "12345",
         "a-b": "",
@@ -198,7 +198,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect(await tree(newId("dep"))).toEqual([]);
     });
 
-    test("read() gives a file, nothing for an absent, larger or outside one", async () => {
+    test("read() returns a file, and nothing for an absent, oversized or outside one", async () => {
       const id = await finished({ "a/b": "12345" });
       const other = await finished({ secret: "secret" });
       expect(await text(id, "a/b", 5)).toBe("12345");
@@ -240,7 +240,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       await fixture.write(folder, "conf/sub/.git", "gitdir: elsewhere");
     };
 
-    test("digest() tells files from folders, and the whole by an empty path", async () => {
+    test("digest() distinguishes files from folders, and covers the whole release for an empty path", async () => {
       const id = await finished(TREE);
       const digest = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);
       for (const path of ["", ".", "conf", "conf/", "./conf/sub"]) {
@@ -274,7 +274,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       }
     });
 
-    test("digest() tells every change of what lies below, and none of what lies elsewhere or in .git", async () => {
+    test("digest() detects every change below its path, and none elsewhere or in .git", async () => {
       const { "conf/a.conf": a, ...rest } = TREE;
       const digests = {
         plain: await digestAfter("conf", nothing),
@@ -308,7 +308,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       );
     });
 
-    test("digest() of an empty folder is one too", async () => {
+    test("digest() accepts an empty folder", async () => {
       const id = newId("dep");
       const folder = await folders.make(id);
       expect(await folders.digest(id, "")).toMatchObject({ kind: "folder" });
@@ -316,7 +316,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect(await folders.digest(id, "empty")).toMatchObject({ kind: "folder" });
     });
 
-    test("digest() refuses a path over a link, and one out of the release", async () => {
+    test("digest() refuses a path through a link, and one out of the release", async () => {
       const id = newId("dep");
       const folder = await folders.make(id);
       await fixture.write(folder, "conf/a.conf", "a");
@@ -344,7 +344,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       }
     });
 
-    test.each(NO_IDS)("no call takes %j for a deployment", async (id) => {
+    test.each(NO_IDS)("no method accepts %j as a deployment", async (id) => {
       await expect(folders.make(id)).rejects.toBeInstanceOf(Failure);
       await expect(folders.finish(id)).rejects.toBeInstanceOf(Failure);
       expect(await folders.find(id)).toBeUndefined();

@@ -48,7 +48,7 @@ function ids(given: Partial<ImageOwner> = {}): ImageOwner {
 /** Contract tests for `ReleaseImages` adapters. */
 export function releaseImagesContract(name: string, open: () => Promise<ReleaseImagesForContract>) {
   describe(`ReleaseImages contract: ${name}`, () => {
-    test("find() and list() give what was made, and know nothing else", async () => {
+    test("find() and list() return existing images, and nothing else", async () => {
       await using world = await open();
       const [first, second] = [ids(), ids()];
       const image = await world.make(first);
@@ -63,7 +63,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       expect(listed).toEqual(expect.arrayContaining([first.deploymentId, second.deploymentId]));
     });
 
-    test("find() and list() tell the services of a deployment apart, whatever their names", async () => {
+    test("find() and list() keep the services of a deployment with any names apart", async () => {
       await using world = await open();
       const { deploymentId, projectId } = ids();
       const services = ["app", "web", "WEB", "web.1", "web-1", "_.-", "-x", "a".repeat(63)];
@@ -82,7 +82,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       expect(listed.map(({ service }) => service).toSorted()).toEqual(services.toSorted());
     });
 
-    test("keep() keeps an image for other services too, and each remove() only takes away what is its own", async () => {
+    test("keep() keeps an image for other services too, and each remove() removes only its own reference", async () => {
       await using world = await open();
       const first = ids();
       const image = await world.make(first);
@@ -104,7 +104,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       expect(await world.isThere(image)).toBe(false);
     });
 
-    test("keep() puts an image in the place of the one that the service had, which goes unless others have it", async () => {
+    test("keep() replaces the image of a service, and removes the former one unless it is still in use", async () => {
       await using world = await open();
       const [owner, other] = [ids(), ids()];
       const [former, shared, next] = [
@@ -120,7 +120,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       expect(await world.images.find(other.deploymentId, "app")).toMatchObject({ image: shared });
     });
 
-    test("keep() keeps what others made, and never removes it", async () => {
+    test("keep() keeps an image from elsewhere, and never removes it", async () => {
       await using world = await open();
       const image = await world.bring();
       const owner = ids({ service: "db" });
@@ -135,7 +135,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       expect(await world.images.find(owner.deploymentId, "db")).toBeUndefined();
     });
 
-    test("keep() says when an image is not there", async () => {
+    test("keep() is false for an unknown image and keeps the current one", async () => {
       await using world = await open();
       const owner = ids();
       const before = await world.make(owner);
@@ -145,7 +145,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       expect(await world.images.find(owner.deploymentId, "app")).toMatchObject({ image: before });
     });
 
-    test("remove() removes that image alone, and an absent one is no error", async () => {
+    test("remove() removes that image only, and ignores an absent one", async () => {
       await using world = await open();
       const [first, second] = [ids(), ids()];
       await world.make(first);
@@ -156,7 +156,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       await world.images.remove(first.deploymentId);
     });
 
-    test("remove() takes away the images of all services of a deployment", async () => {
+    test("remove() removes the images of all services of a deployment", async () => {
       await using world = await open();
       const { deploymentId, projectId } = ids();
       const images: string[] = [];
@@ -170,7 +170,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       expect(await world.images.find(near.deploymentId, "app")).toBeDefined();
     });
 
-    test("remove() leaves an image that is in use until it is not", async () => {
+    test("remove() keeps an image while it is in use", async () => {
       await using world = await open();
       const used = ids();
       const image = await world.make(used);
@@ -201,7 +201,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       expect(await world.images.find(kept.deploymentId, "app")).toMatchObject({ image });
     });
 
-    test("archive() gives the files below a path, named from its last part on", async () => {
+    test("archive() returns the files below a path, named from its last segment on", async () => {
       await using world = await open();
       const image = await world.make(ids(), { "/app/dist/a.txt": "a", "/app/dist/sub/b.txt": "b", "/app/c.txt": "c" });
       const files = await filesOf(await world.images.archive(image, "/app/dist"));
@@ -212,7 +212,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       expect(Object.keys(files).every((file) => file.startsWith("dist/"))).toBe(true);
     });
 
-    test("archive() leaves nothing that keeps the image from being removed", async () => {
+    test("archive() leaves nothing that prevents removing the image", async () => {
       await using world = await open();
       const read = ids();
       const image = await world.make(read, { "/app/dist/a.txt": "a" });
@@ -223,7 +223,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       expect(await world.images.find(read.deploymentId, "app")).toBeUndefined();
     });
 
-    test("archive() says when there are no files below a path", async () => {
+    test("archive() reports that there are no files below a path", async () => {
       await using world = await open();
       const image = await world.make(ids(), { "/app/dist/a.txt": "a" });
       for (const path of ["/app/nothing", "/nothing/at/all", "/app/dist/a.txt", "app/dist"]) {

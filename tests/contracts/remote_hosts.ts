@@ -60,10 +60,10 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
         (reason: unknown) => reason,
       );
       if (!(error instanceof Failure)) throw error;
-      const said = inspect(error, { depth: 10 }) + JSON.stringify(error) + error.message;
+      const shown = inspect(error, { depth: 10 }) + JSON.stringify(error) + error.message;
       for (const secret of [target.password, target.keyPassphrase, target.privateKey]) {
         for (const line of secret?.reveal().split("\n") ?? []) {
-          if (line.length > 3 && !line.startsWith("-----")) expect(said).not.toContain(line);
+          if (line.length > 3 && !line.startsWith("-----")) expect(shown).not.toContain(line);
         }
       }
       expect(error.message).toStartWith("Cannot ");
@@ -80,20 +80,20 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
         expect(await session.run(["say", "hello", "", "0"])).toEqual({ exitCode: 0, stdout: "hello", stderr: "" });
       });
 
-      test("reports the machine's fingerprint, the same each time", async () => {
+      test("reports the fingerprint of the machine, the same each time", async () => {
         await using one = await enter();
         await using other = await network.hosts.connect(network.byPassword);
         expect(one.hostKey).toMatch(FINGERPRINT);
         expect(other.hostKey).toBe(one.hostKey);
       });
 
-      test("takes the expected host key", async () => {
+      test("accepts the expected host key", async () => {
         await using first = await enter();
         await using second = await network.hosts.connect({ ...network.byPassword, hostKey: first.hostKey });
         expect(second.hostKey).toBe(first.hostKey);
       });
 
-      test("refuses another host key than the expected one, whatever the credentials, and names both", async () => {
+      test("refuses another host key than the expected one, with any credentials, and names both", async () => {
         await using session = await enter();
         for (const password of [network.byPassword.password, new Secret("wrong password")]) {
           const failure = await refusal({ ...network.byPassword, password, hostKey: OTHER_KEY });
@@ -103,11 +103,11 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
         }
       });
 
-      test("refuses a wrong password, an unknown user and a stranger's key with auth_failed", async () => {
+      test("refuses a wrong password, an unknown user and an unknown key with auth_failed", async () => {
         const { byPassword, byKey, strangerKey } = network;
         const wrong = [
           { ...byPassword, password: new Secret("wrong password") },
-          { ...byPassword, user: "nobody-here" },
+          { ...byPassword, user: "unknown-user" },
           { ...byKey, privateKey: strangerKey },
         ];
         for (const target of wrong) {
@@ -115,7 +115,7 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
         }
       });
 
-      test("refuses credentials that cannot be used with misconfigured", async () => {
+      test("refuses unusable credentials with misconfigured", async () => {
         const { byPassword, byKey, byProtectedKey } = network;
         const unusable = [
           { ...byPassword, password: undefined },
@@ -144,18 +144,18 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
         expect(await refusal({ ...network.byPassword, [field]: value })).toMatchObject({ code: "misconfigured" });
       });
 
-      test("says unreachable where nothing listens and where the connection is closed at once", async () => {
+      test("reports unreachable where nothing listens and where the connection is closed immediately", async () => {
         for (const target of [network.absent, network.closing]) {
           expect(await refusal(target)).toMatchObject({ kind: "remote_failed", code: "unreachable" });
         }
       });
 
-      test.each(["silent", "dripping"] as const)("gives up a %s machine with timeout", async (machine) => {
+      test.each(["silent", "dripping"] as const)("gives up on a %s machine with timeout", async (machine) => {
         const failure = await refusal(network[machine], { timeoutMs: 300 });
         expect(failure).toMatchObject({ kind: "remote_failed", code: "timeout" });
       });
 
-      test("ends when its signal does, before and during the attempt", async () => {
+      test("ends when its signal aborts, before and during the attempt", async () => {
         expect(await refusal(network.byKey, { signal: AbortSignal.abort() })).toMatchObject({ code: "timeout" });
         const signal = AbortSignal.timeout(50);
         expect(await refusal(network.silent, { signal })).toMatchObject({ kind: "remote_failed", code: "timeout" });
@@ -163,14 +163,14 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
     });
 
     describe("run()", () => {
-      test("hands over exactly the arguments it is given", async () => {
+      test("passes on exactly the given arguments", async () => {
         await using session = await enter();
         const { stdout, exitCode } = await session.run(["show-arguments", ...hostileArguments]);
         expect(stdout.split("\0").slice(0, -1)).toEqual([...hostileArguments]);
         expect(exitCode).toBe(0);
       });
 
-      test("keeps both streams and the exit code apart", async () => {
+      test("keeps both streams and the exit code separate", async () => {
         await using session = await enter();
         expect(await session.run(["say", "grün\n", "日本", "3"])).toEqual({
           exitCode: 3,
@@ -179,7 +179,7 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
         });
       });
 
-      test("ends with 127 for a program that is not there, whatever its name", async () => {
+      test("ends with 127 for a missing program of any name", async () => {
         await using session = await enter();
         for (const missing of ["no-such-program", "$(say x y 0)", "-x", "A=B", "a b"]) {
           const result = await session.run([missing, "x"]);
@@ -194,7 +194,7 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
         expect(stderr).toBe("ä".repeat(50));
       });
 
-      test("keeps 1 MiB of each stream unless told, and reads on to the end", async () => {
+      test("keeps 1 MiB of each stream by default, and reads on to the end", async () => {
         await using session = await enter();
         const { stdout, stderr, exitCode } = await session.run(["flood", "3000000"]);
         expect(exitCode).toBe(0);
@@ -202,13 +202,13 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
         expect(stderr.length).toBe(524_288);
       });
 
-      test("runs several programs at once", async () => {
+      test("runs several programs concurrently", async () => {
         await using session = await enter();
         const results = await Promise.all(["a", "b", "c", "d"].map((word) => session.run(["say", word, "", "0"])));
         expect(results.map(({ stdout }) => stdout)).toEqual(["a", "b", "c", "d"]);
       });
 
-      test("ends when its signal does, and the session goes on", async () => {
+      test("ends when its signal aborts, and the session continues", async () => {
         await using session = await enter();
         for (const signal of [AbortSignal.abort(), AbortSignal.timeout(100)]) {
           const waiting = session.run(["wait-long"], { signal });
@@ -240,7 +240,7 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
         await expect(session.run(["say", "", "", "0"])).rejects.toMatchObject({ code: "unreachable" });
       });
 
-      test("ends what is running when the session is disposed", async () => {
+      test("ends running programs when the session is disposed", async () => {
         const session = await enter();
         const outcome = session.run(["wait-long"]).catch((error: unknown) => error);
         await session[Symbol.asyncDispose]();
@@ -248,7 +248,7 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
       });
     });
 
-    test("connect() refuses the old host key after a change, and takes the new one", async () => {
+    test("connect() refuses the old host key after a change, and accepts the new one", async () => {
       await using before = await enter();
       await network.changeHostKey();
       const failure = await refusal({ ...network.byKey, hostKey: before.hostKey });

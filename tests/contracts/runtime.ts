@@ -100,7 +100,7 @@ export function runtimeContract<From extends Runnable>(
 ) {
   const promise = atOnce ? test.concurrent : test;
   describe(`Runtime contract: ${name}`, () => {
-    promise("start() runs a program that answers at its address, and find() and list() know it", async () => {
+    promise("start() runs a program that answers at its address, and find() and list() return it", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const request = runRequest(world, programs.web);
@@ -119,7 +119,7 @@ export function runtimeContract<From extends Runnable>(
       }
     });
 
-    promise("start() gives each instance an address of its own, and refuses an id that is taken", async () => {
+    promise("start() assigns each instance its own address, and refuses an id that is taken", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const request = runRequest(world, programs.web);
@@ -134,7 +134,7 @@ export function runtimeContract<From extends Runnable>(
       expect(await answerOf(second)).toBe("hello");
     });
 
-    promise("output() gives numbered lines, page by page", async () => {
+    promise("output() returns numbered lines, page by page", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const { instanceId } = await runtime.start(runRequest(world, programs.talking));
@@ -156,7 +156,7 @@ export function runtimeContract<From extends Runnable>(
       expect(await runtime.output("unknown", { since: 0, limit: 10 })).toEqual([]);
     });
 
-    promise("output() begins at a time where one is named", async () => {
+    promise("output() can start at a given time", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const { instanceId } = await runtime.start(runRequest(world, programs.talking));
@@ -180,7 +180,7 @@ export function runtimeContract<From extends Runnable>(
       expect(await read(0, 100, new Date(lines[9]!.at.getTime() + 1))).toEqual([]);
     });
 
-    promise("usage() tells memory and its limit, and nothing of an unknown instance", async () => {
+    promise("usage() returns memory and its limit, and nothing for an unknown instance", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const limited = runRequest(world, programs.web, { memoryBytes: 1_000_000_000 });
@@ -194,7 +194,7 @@ export function runtimeContract<From extends Runnable>(
       expect(await runtime.usage("unknown")).toBeUndefined();
     });
 
-    promise("restart() runs the program anew at the same address", async () => {
+    promise("restart() starts the program again at the same address", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const started = await runtime.start(runRequest(world, programs.web));
@@ -213,7 +213,7 @@ export function runtimeContract<From extends Runnable>(
       expect(lines.map(({ message }) => message)).toEqual(["started", "started"]);
     });
 
-    promise("introduce() changes nothing of one that answers, as often as it is repeated", async () => {
+    promise("introduce() does not change a running instance, even when repeated", async () => {
       await using world = await open();
       const started = await world.runtime.start(runRequest(world, world.programs.web, { unannounced: true }));
       expect(await answerOf(started)).toBe("hello");
@@ -224,11 +224,11 @@ export function runtimeContract<From extends Runnable>(
     });
 
     promise(
-      "restart() and introduce() of an unknown instance fail by name, and remove() of one is no error",
+      "restart() and introduce() of an unknown instance fail with not_found, and remove() ignores it",
       async () => {
         await using world = await open();
-        for (const asked of [world.runtime.restart("unknown", GRACE), world.runtime.introduce("unknown")]) {
-          const error = await asked.catch((reason: unknown) => reason);
+        for (const attempt of [world.runtime.restart("unknown", GRACE), world.runtime.introduce("unknown")]) {
+          const error = await attempt.catch((reason: unknown) => reason);
           expect((error as Failure).kind).toBe("not_found");
         }
         await world.runtime.remove("unknown", GRACE);
@@ -237,7 +237,7 @@ export function runtimeContract<From extends Runnable>(
     );
 
     promise.each(["web", "stubborn", "silent", "crashing"] as const)(
-      "remove() ends and forgets a %s one",
+      "remove() ends and forgets a %s instance",
       async (which) => {
         await using world = await open();
         const { runtime, programs } = world;
@@ -262,12 +262,12 @@ export function runtimeContract<From extends Runnable>(
     });
 
     promise(
-      "a program that keeps ending is in a crash loop, which it is told of, among what it printed too; restart() tries at once",
+      "a program that keeps exiting is in a crash loop, reported by onEnding() and its output; restart() retries",
       async () => {
         await using world = await open();
         const { runtime, programs } = world;
-        const told: string[] = [];
-        const forget = runtime.onEnding((id) => void told.push(id));
+        const endings: string[] = [];
+        const forget = runtime.onEnding((id) => void endings.push(id));
         const { instanceId } = await runtime.start(runRequest(world, programs.crashing));
         const ended = await whenFailing(runtime, instanceId);
         const notes = async () => {
@@ -277,7 +277,7 @@ export function runtimeContract<From extends Runnable>(
         const noted = await eventually(notes, ({ length }) => length >= 5);
         for (const note of noted)
           expect(note).toMatch(/^The program ended with code 3, (next try in [\d.]+ s|started again)$/);
-        expect(new Set(told)).toEqual(new Set([instanceId]));
+        expect(new Set(endings)).toEqual(new Set([instanceId]));
         forget();
         const looping = { status: "restarting", containerId: null, exit: { code: 3, reason: "exited" } };
         expect(ended).toMatchObject({ ...looping, nextStartAt: expect.any(Date) });
@@ -289,7 +289,7 @@ export function runtimeContract<From extends Runnable>(
       },
     );
 
-    promise("a one-shot program is not started again, and its exit code is kept", async () => {
+    promise("a one-shot program is not restarted, and its exit code is kept", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const { instanceId } = await runtime.start(runRequest(world, programs.crashing, { oneShot: true }));
@@ -297,7 +297,7 @@ export function runtimeContract<From extends Runnable>(
       expect(ended).toMatchObject({ restarts: 0, exit: { code: 3, reason: "exited" } });
     });
 
-    promise("a program that takes more memory than it may is ended, and the reason kept", async () => {
+    promise("a program that exceeds its memory limit is ended, and the reason is kept", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const request = runRequest(world, programs.greedy, { memoryBytes: 64 * 1024 * 1024, oneShot: true });

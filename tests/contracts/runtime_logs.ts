@@ -48,7 +48,7 @@ export function runtimeLogsContract(
       return (await logs().read(owner, ALL)).map(({ seq, message }) => [seq, message]);
     }
 
-    test("read() gives back what was appended, to the letter, in every process", async () => {
+    test("read() returns what was appended, unchanged, in every process", async () => {
       const owner = await anOwner();
       const all = lines([...oddTexts, "", "\u001b[31mred\u001b[0m", "x".repeat(300_000)], { firstSeq: 7, gap: 4_000 });
       await logs().append(owner, printed("one", all), PLENTY);
@@ -56,14 +56,14 @@ export function runtimeLogsContract(
       expect(await world().elsewhere.runtimeLogs.read(owner, ALL)).toEqual(all);
     });
 
-    test("append() replaces what no text can hold", async () => {
+    test("append() replaces characters that cannot be stored", async () => {
       const owner = await anOwner();
       await logs().append(owner, printed("one", lines(["a\0b", "\ud83dx", "y\ude80", "🚀", "\\u0000"])), PLENTY);
       const messages = (await shown(owner)).map(([, message]) => message);
       expect(messages).toEqual(["a\uFFFDb", "\uFFFDx", "y\uFFFD", "🚀", "\\u0000"]);
     });
 
-    test("read() gives at most so many after a number, printed at a time or later", async () => {
+    test("read() returns at most the limit after a number, from a given time on", async () => {
       const owner = await anOwner();
       const all = lines(counted(5_000), { gap: 3 });
       await logs().append(owner, printed("one", all), PLENTY);
@@ -82,7 +82,7 @@ export function runtimeLogsContract(
       expect(await read(0, 2, new Date(all[4_999]!.at.getTime() + 1))).toEqual([]);
     });
 
-    test("read() of many long lines comes to the end page by page", async () => {
+    test("read() of many long lines reaches the end page by page", async () => {
       const owner = await anOwner();
       const all = lines(Array.from({ length: 1_500 }, (_, index) => `${index} `.padEnd(16_000, "x")));
       await logs().append(owner, printed("one", all), { maxBytes: 100_000_000 });
@@ -94,7 +94,7 @@ export function runtimeLogsContract(
       expect(read).toEqual(all);
     });
 
-    test("append() numbers the lines of each further instance on from the last line before it", async () => {
+    test("append() continues the numbering with the lines of each further instance", async () => {
       const owner = await anOwner();
       await logs().append(owner, printed("one", lines(["a", "b"], { gap: 10 })), PLENTY);
       await world().elsewhere.runtimeLogs.append(owner, printed("two", lines(["c"])), PLENTY);
@@ -103,7 +103,7 @@ export function runtimeLogsContract(
       expect(await shown(owner)).toEqual(["a", "b", "c", "d", "e"].map((message, index) => [five[index]!, message]));
     });
 
-    test("append() again replaces what the log ends with of the same instance, and nothing before", async () => {
+    test("append() again replaces the last lines of the same instance, and nothing before them", async () => {
       const owner = await anOwner();
       await logs().append(owner, printed("one", lines(["a"])), PLENTY);
       await logs().append(owner, printed("two", lines(["b", "c"])), PLENTY);
@@ -112,7 +112,7 @@ export function runtimeLogsContract(
       expect(await shown(owner)).toEqual(["a", "b", "c", "d"].map((message, index) => [index + 1, message]));
     });
 
-    test("seal() keeps what an instance printed from being replaced by one of the same id", async () => {
+    test("seal() protects the lines of an instance from being replaced by one of the same id", async () => {
       const owner = await anOwner();
       await logs().append(owner, printed("one", lines(["a"])), PLENTY);
       await logs().seal(owner, "another");
@@ -126,7 +126,7 @@ export function runtimeLogsContract(
       await logs().seal({ deploymentId: newId("dep"), service: "web" }, "one");
     });
 
-    test("states() tells the last number and whose lines those are, of the logs that there are", async () => {
+    test("states() returns the last number and the last instance of the existing logs", async () => {
       const [web, api] = [await anOwner("web"), await anOwner("api")];
       await logs().append(web, printed("one", lines(["a", "b"], { gap: 5 })), PLENTY);
       await logs().append({ ...web, service: "db" }, printed("two", lines(["c"])), PLENTY);
@@ -139,7 +139,7 @@ export function runtimeLogsContract(
       ]);
     });
 
-    test("append() beyond the bound leaves out the oldest lines, and a line in their place says how many", async () => {
+    test("append() beyond the limit drops the oldest lines, and a line in their place says how many", async () => {
       const owner = await anOwner();
       const each = lineBytes("line 1");
       const bound = { maxBytes: each * 7 };
@@ -171,7 +171,7 @@ export function runtimeLogsContract(
       await expectKept(41);
     });
 
-    test("append() of different instances at once, in two processes, loses none", async () => {
+    test("concurrent append() calls for different instances in two processes lose no line", async () => {
       const owner = await anOwner();
       const stores = [logs(), world().elsewhere.runtimeLogs];
       const ids = Array.from({ length: 8 }, (_, index) => `instance ${index}`);
@@ -190,7 +190,7 @@ export function runtimeLogsContract(
       expect(await logs().read(owner, ALL)).toEqual([]);
     });
 
-    test("removal of the deployment, or of its project, takes its logs along", async () => {
+    test("removal of the deployment, or of its project, removes its logs", async () => {
       const { id: organizationId } = await anOrganization(world());
       const { id: projectId } = await aProject(world(), { organizationId });
       const made = [0, 1].map(() => aDeployment(world(), { organizationId, projectId }));
@@ -204,7 +204,7 @@ export function runtimeLogsContract(
       expect(await logs().states([kept!])).toEqual([]);
     });
 
-    test("append() while the deployment is removed stores nothing that stays, and fails as for an unknown one", async () => {
+    test("append() during removal of the deployment stores nothing, and fails as for an unknown one", async () => {
       for (let round = 0; round < 10; round++) {
         const { id, organizationId } = await aDeployment(world());
         const owner = { deploymentId: id, service: "web" };
@@ -217,7 +217,7 @@ export function runtimeLogsContract(
       }
     });
 
-    test("crowded() names the projects with logs of too many deployments, and remove() takes those of some", async () => {
+    test("crowded() returns projects with logs of too many deployments, and remove() removes given logs", async () => {
       const { id: organizationId } = await anOrganization(world());
       const { id: projectId } = await aProject(world(), { organizationId });
       const owners: LogOwner[] = [];

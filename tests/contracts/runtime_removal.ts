@@ -13,23 +13,26 @@ export function runtimeRemovalContract<From extends Runnable>(
 ) {
   const promise = atOnce ? test.concurrent : test;
   describe(`Runtime contract, removal: ${name}`, () => {
-    promise("remove() lets all be read that it printed, last words too, right before it forgets it", async () => {
-      await using world = await open();
-      const { runtime, programs } = world;
-      const { instanceId } = await runtime.start(runRequest(world, programs.polite));
-      const read = () => runtime.output(instanceId, { since: 0, limit: 10 });
-      const before = await eventually(read, ({ length }) => length > 0);
-      let after: typeof before = [];
-      const beforeForgetting = async () => void (after = await read());
-      await runtime.remove(instanceId, { graceMs: 10_000, beforeForgetting });
-      expect(after.map(({ message }) => message)).toEqual(["started", "bye", "for good"]);
-      expect(after[0]).toEqual(before[0]!);
-      expect(await runtime.find(instanceId)).toBeUndefined();
-      expect(await read()).toEqual([]);
-    });
+    promise(
+      "remove() makes the whole output readable, the last lines too, right before it forgets an instance",
+      async () => {
+        await using world = await open();
+        const { runtime, programs } = world;
+        const { instanceId } = await runtime.start(runRequest(world, programs.polite));
+        const read = () => runtime.output(instanceId, { since: 0, limit: 10 });
+        const before = await eventually(read, ({ length }) => length > 0);
+        let after: typeof before = [];
+        const beforeForgetting = async () => void (after = await read());
+        await runtime.remove(instanceId, { graceMs: 10_000, beforeForgetting });
+        expect(after.map(({ message }) => message)).toEqual(["started", "bye", "for good"]);
+        expect(after[0]).toEqual(before[0]!);
+        expect(await runtime.find(instanceId)).toBeUndefined();
+        expect(await read()).toEqual([]);
+      },
+    );
 
     promise(
-      "remove() that cannot go on before it forgets leaves one that is stopped, to be restarted or removed again",
+      "remove() that fails before it forgets leaves a stopped instance, to be restarted or removed again",
       async () => {
         await using world = await open();
         const { runtime, programs } = world;
@@ -51,7 +54,7 @@ export function runtimeRemovalContract<From extends Runnable>(
       },
     );
 
-    promise("remove() of an unknown instance has nothing to forget", async () => {
+    promise("remove() of an unknown instance does not call beforeForgetting", async () => {
       await using world = await open();
       let calls = 0;
       await world.runtime.remove("unknown", { ...GRACE, beforeForgetting: async () => void calls++ });

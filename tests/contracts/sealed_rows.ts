@@ -43,7 +43,7 @@ export function sealedRowsContract(name: string, open: () => Promise<SealedRowsW
       expect(await count(currentKey)).toBe(current + 1);
     });
 
-    test("reseal() moves every secret to the current key and leaves what it says", async () => {
+    test("reseal() moves every secret to the current key and keeps its value", async () => {
       const { currentKey, formerKey, storeFormerly, sealedRows } = world();
       const texts = [...oddTexts, ""];
       const stored = [];
@@ -56,7 +56,7 @@ export function sealedRowsContract(name: string, open: () => Promise<SealedRowsW
       expect(await sealedRows.reseal(100)).toBe(0);
     });
 
-    test("reseal() takes no more than the limit at a time", async () => {
+    test("reseal() handles no more than the limit at a time", async () => {
       const { formerKey, storeFormerly, sealedRows } = world();
       await resealAll();
       for (const text of ["a", "b", "c"]) await storeFormerly(new Secret(text));
@@ -66,7 +66,7 @@ export function sealedRowsContract(name: string, open: () => Promise<SealedRowsW
       expect(await sealedRows.reseal(2)).toBe(0);
     });
 
-    test("reseal() leaves a value alone that is changed meanwhile", async () => {
+    test("reseal() does not overwrite a value that is changed concurrently", async () => {
       const { storeFormerly, sealedRows } = world();
       for (let round = 0; round < 5; round++) {
         const stored = [];
@@ -76,7 +76,7 @@ export function sealedRowsContract(name: string, open: () => Promise<SealedRowsW
       }
     });
 
-    test("reseal() by two at once leaves every secret readable and none behind", async () => {
+    test("two concurrent reseal() calls leave every secret readable, with none on the former key", async () => {
       const { formerKey, storeFormerly, sealedRows } = world();
       const stored = [];
       for (let index = 0; index < 10; index++) stored.push(await storeFormerly(new Secret(`value ${index}`)));

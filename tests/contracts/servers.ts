@@ -74,12 +74,12 @@ export function serversContract(
       return server;
     }
 
-    test.each(oddTexts)("find() gives back a server named %j", async (text) => {
+    test.each(oddTexts)("find() returns a server named %j", async (text) => {
       const server = await aServer({ name: text, hostKey: KEY, lastCheckedAt: minutes(1), lastCheckError: text });
       expect(await world().servers.find(server.organizationId, server.id)).toEqual(server);
     });
 
-    test("credentials() gives secrets back to the letter; find() and list() only tell that they are there", async () => {
+    test("credentials() returns secrets unchanged; find() and list() only report that they exist", async () => {
       const server = await aServer({}, FULL_CREDENTIALS);
       const { organizationId, id } = server;
       const credentials = await world().servers.credentials(organizationId, id);
@@ -89,7 +89,7 @@ export function serversContract(
       expect((await world().servers.list(organizationId, {}, ALL)).items).toEqual([server]);
     });
 
-    test("credentials() tells absent secrets as null", async () => {
+    test("credentials() returns absent secrets as null", async () => {
       const { organizationId, id } = await aServer({}, { ...NO_CREDENTIALS, sshPassword: new Secret("x") });
       expect(await world().servers.credentials(organizationId, id)).toMatchObject({
         sshPrivateKey: null,
@@ -97,7 +97,7 @@ export function serversContract(
       });
     });
 
-    test("nothing reaches another organization's server", async () => {
+    test("no method reaches a server of another organization", async () => {
       const server = await aServer({}, FULL_CREDENTIALS);
       const other = await anOrganizationId();
       const { id, organizationId } = server;
@@ -114,7 +114,7 @@ export function serversContract(
       expect(revealed(await world().servers.credentials(organizationId, id))).toEqual(revealed(FULL_CREDENTIALS)!);
     });
 
-    test("nothing is known of an unknown server", async () => {
+    test("no method finds an unknown server", async () => {
       const organizationId = await anOrganizationId();
       const id = newId("srv");
       expect(await world().servers.find(organizationId, id)).toBeUndefined();
@@ -125,7 +125,7 @@ export function serversContract(
       expect(await world().servers.remove(organizationId, id)).toBe(false);
     });
 
-    test("list() shows one organization's page by page, newest first, equal times by id", async () => {
+    test("list() pages through the servers of one organization, newest first, equal times by id", async () => {
       const organizationId = await anOrganizationId();
       const made = [];
       for (const minute of SHUFFLED_MINUTES) made.push(await aServer({ organizationId, createdAt: minutes(minute) }));
@@ -138,7 +138,7 @@ export function serversContract(
       );
     });
 
-    test("list() shows of given ids only those of the organization, page by page", async () => {
+    test("list() by ids returns only servers of the organization, page by page", async () => {
       const organizationId = await anOrganizationId();
       const made = [];
       for (const minute of [1, 2, 3]) made.push(await aServer({ organizationId, createdAt: minutes(minute) }));
@@ -156,7 +156,7 @@ export function serversContract(
       ["Production", "PRODUCTION"],
       ["Äußerer Knoten", "äußerer knoten"],
       ["a%_b", "A%_B"],
-    ])("create() refuses the name %j again as %j, but not to another organization", async (first, second) => {
+    ])("create() refuses the name %j again as %j, but not in another organization", async (first, second) => {
       const { organizationId } = await aServer({ name: first });
       const rival = serverOf({ organizationId, name: second });
       await expect(world().servers.create(rival, NO_CREDENTIALS)).rejects.toMatchObject({
@@ -168,13 +168,13 @@ export function serversContract(
       expect(await world().servers.find(elsewhere.organizationId, elsewhere.id)).toEqual(elsewhere);
     });
 
-    test("create() does not take a wildcard for another name", async () => {
+    test("create() does not treat a wildcard as another name", async () => {
       const { organizationId } = await aServer({ name: "web1" });
       const second = await aServer({ organizationId, name: "web_" });
       expect(await world().servers.find(organizationId, second.id)).toEqual(second);
     });
 
-    test("create() of one name by several at once succeeds once", async () => {
+    test("concurrent create() calls with one name succeed once", async () => {
       const organizationId = await anOrganizationId();
       const names = ["race", "Race", "RACE", "rAcE"];
       const outcomes = await Promise.allSettled(
@@ -186,7 +186,7 @@ export function serversContract(
       expect((await world().servers.list(organizationId, {}, ALL)).total).toBe(1);
     });
 
-    test("change() changes what is given and keeps the rest", async () => {
+    test("change() changes the given fields and keeps the rest", async () => {
       const server = await aServer({ hostKey: KEY }, FULL_CREDENTIALS);
       const { organizationId, id } = server;
       const change = { name: "Renamed", sshUser: "root" };
@@ -209,7 +209,7 @@ export function serversContract(
       });
     });
 
-    test("change() gives a server its first credential", async () => {
+    test("change() sets the first credential of a server", async () => {
       const { organizationId, id } = await aServer();
       const change = { sshPrivateKey: new Secret("key") };
       const changed = await world().servers.change(organizationId, id, { change, at: START });
@@ -217,7 +217,7 @@ export function serversContract(
     });
 
     test.each([{ sshHost: "other.example.com" }, { sshPort: 2222 }])(
-      "change() to %j forgets the recorded host key",
+      "change() to %j clears the recorded host key",
       async (change) => {
         const { organizationId, id } = await aServer({ hostKey: KEY });
         const changed = await world().servers.change(organizationId, id, { change, at: START });
@@ -232,7 +232,7 @@ export function serversContract(
       expect(await world().servers.change(organizationId, id, { change, at: START })).toMatchObject(change);
     });
 
-    test("change() to the host and port a server has already keeps the recorded key", async () => {
+    test("change() to the current host and port keeps the recorded key", async () => {
       const { organizationId, id, sshHost, sshPort } = await aServer({ hostKey: KEY });
       const change = { sshHost, sshPort };
       expect(await world().servers.change(organizationId, id, { change, at: START })).toMatchObject({ hostKey: KEY });
@@ -259,13 +259,13 @@ export function serversContract(
       );
     });
 
-    test("change() to the name a server has already, in another case, is no conflict", async () => {
+    test("change() to the current name in another case is no conflict", async () => {
       const { organizationId, id } = await aServer({ name: "Mine" });
       const how = { change: { name: "MINE" }, at: START };
       expect(await world().servers.change(organizationId, id, how)).toMatchObject({ name: "MINE" });
     });
 
-    test("change() by several of different parts at once adds up", async () => {
+    test("concurrent change() calls for different fields all take effect", async () => {
       const { organizationId, id } = await aServer({}, FULL_CREDENTIALS);
       const changes = [{ name: "Together" }, { sshUser: "root" }, { sshPassword: null }, { hostKey: KEY }];
       await Promise.all(changes.map((change) => world().servers.change(organizationId, id, { change, at: START })));
@@ -278,7 +278,7 @@ export function serversContract(
       });
     });
 
-    test("checked() records when, how and the first host key", async () => {
+    test("checked() records the time, the result and the first host key", async () => {
       const server = await aServer();
       const { organizationId, id } = server;
       const good = await world().servers.checked(organizationId, id, {
@@ -305,7 +305,7 @@ export function serversContract(
       expect(await world().servers.find(organizationId, id)).toMatchObject({ hostKey: KEY });
     });
 
-    test("checked() leaves a server alone that moved while it was checked", async () => {
+    test("checked() does nothing when the server moved during the check", async () => {
       const { organizationId, id } = await aServer();
       await world().servers.change(organizationId, id, { change: { sshHost: "moved.example.com" }, at: START });
       const moved = await world().servers.find(organizationId, id);
@@ -314,7 +314,7 @@ export function serversContract(
       expect(await world().servers.find(organizationId, id)).toEqual(moved!);
     });
 
-    test("checked() by two with different keys at once records one of them for both", async () => {
+    test("concurrent checked() calls with different keys record one of them for both", async () => {
       const { organizationId, id } = await aServer();
       const results = await Promise.all(
         [KEY, OTHER_KEY].map((hostKey) =>
@@ -326,7 +326,7 @@ export function serversContract(
       expect(results.map((server) => server?.hostKey)).toEqual([stored, stored]);
     });
 
-    test("remove() forgets a server with its credentials, once, and frees its name", async () => {
+    test("remove() removes a server with its credentials, once, and frees its name", async () => {
       const server = await aServer({ name: "Gone" }, FULL_CREDENTIALS);
       const { organizationId, id } = server;
       const outcomes = await Promise.all([1, 2, 3].map(() => world().servers.remove(organizationId, id)));

@@ -28,7 +28,7 @@ export interface ServiceRuntimeForContract extends AsyncDisposable {
   readonly image: string;
   readonly programs: ServicePrograms;
   /** Resolves a service name from within an instance; returns the instances found, none if the name is unknown. */
-  found(askedBy: string, name: string): Promise<readonly string[]>;
+  found(instanceId: string, name: string): Promise<readonly string[]>;
   /** The engine's name of a scope's volume. */
   engineName(volume: Volume): Promise<string>;
   /** Creates an external volume and returns its name. */
@@ -78,7 +78,7 @@ export function serviceRuntimeContract(
 
   describe(`Runtime contract for services: ${name}`, () => {
     promise(
-      "start() publishes each port by itself, the most important first, and keeps them over restarts",
+      "start() publishes each port separately, the most important first, and keeps them after a restart",
       async () => {
         await using world = await open();
         const { runtime, programs } = world;
@@ -94,14 +94,14 @@ export function serviceRuntimeContract(
       },
     );
 
-    promise("start() without ports publishes nothing, and counts as running once it is up", async () => {
+    promise("start() without ports publishes nothing, and the instance counts as running once it is up", async () => {
       await using world = await open();
       const started = await world.runtime.start(serviceRequest(world, world.programs.working));
       expect(started).toMatchObject({ status: "running", port: null, ports: [] });
       expect(await world.runtime.find(started.instanceId)).toMatchObject({ status: "running", port: null, ports: [] });
     });
 
-    promise("a one-shot that ended, well or not, keeps its exit code and what it printed", async () => {
+    promise("a one-shot keeps its exit code and output, whether it succeeded or failed", async () => {
       await using world = await open();
       for (const [program, code, message] of [
         ["migrating", 0, "migrated"],
@@ -119,7 +119,7 @@ export function serviceRuntimeContract(
     promise.each([
       ["well", "healthy"],
       ["unwell", "unhealthy"],
-    ] as const)("find() tells what the health check of a %s one says", async (program, health) => {
+    ] as const)("find() returns the health check result of a %s instance", async (program, health) => {
       await using world = await open();
       const healthcheck = { ...CHECK, startPeriodMs: null };
       const request = serviceRequest(world, world.programs[program], { container: { healthcheck } });
@@ -128,7 +128,7 @@ export function serviceRuntimeContract(
       expect(await eventually(find, (instance) => instance?.health === health)).toMatchObject({ health });
     });
 
-    promise("instances of one scope are found by service and aliases, those of other scopes are not", async () => {
+    promise("instances of one scope are found by service name and aliases, those of other scopes are not", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const db = serviceRequest(world, programs.working, { service: "db", container: { aliases: ["store", "data"] } });
@@ -141,7 +141,7 @@ export function serviceRuntimeContract(
     });
 
     promise(
-      "an unannounced one is not found before it is introduced, then alone, also while the old one runs",
+      "an unannounced instance is not found before introduce(), then it alone is found, even while the old one runs",
       async () => {
         await using world = await open();
         const { runtime, programs } = world;
@@ -180,7 +180,7 @@ export function serviceRuntimeContract(
       },
     );
 
-    promise("when one that was introduced is removed, others find again who is left", async () => {
+    promise("after removal of an introduced instance, the previous one is found again", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const [first, second, third] = [false, true, true].map((unannounced) =>
@@ -201,7 +201,7 @@ export function serviceRuntimeContract(
       }
     });
 
-    promise("introduce() leaves a name to those of other services that share it", async () => {
+    promise("introduce() keeps a name that instances of other services share", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const sharing = (service: string, unannounced: boolean) =>

@@ -59,20 +59,20 @@ export function serviceSetsContract(
       return { organizationId, projectId };
     }
 
-    test("read() gives back what a deployment was created with, to the letter, in every process", async () => {
+    test("read() returns what a deployment was created with, unchanged, in every process", async () => {
       const made = deploymentOf(await place());
       await world().deployments.create(made, { ...NONE, serviceSet: WHOLE });
       expect(await world().serviceSets.read(made.id)).toEqual(WHOLE);
       expect(await world().elsewhere.serviceSets.read(made.id)).toEqual(WHOLE);
     });
 
-    test("read() knows nothing of a deployment created without one, nor of an unknown one", async () => {
+    test("read() finds nothing for a deployment created without one, nor for an unknown one", async () => {
       const { id } = await aDeployment(world());
       expect(await world().serviceSets.read(id)).toBeUndefined();
       expect(await world().serviceSets.read(newId("dep"))).toBeUndefined();
     });
 
-    test("write() stores a first one and replaces it, of that deployment alone", async () => {
+    test("write() stores a first one and replaces it, of that deployment only", async () => {
       const at = await place();
       const [one, other] = [await aDeployment(world(), at), await aDeployment(world(), at)];
       await world().serviceSets.write(other.id, serviceSetOf("web"));
@@ -89,14 +89,14 @@ export function serviceSetsContract(
       expect(await world().serviceSets.read(id)).toBeUndefined();
     });
 
-    test("a deployment that is refused leaves no serviceSet", async () => {
+    test("a deployment that is refused leaves no service set", async () => {
       const made = deploymentOf({ ...(await place()), projectId: newId("prj") });
       const creating = world().deployments.create(made, { ...NONE, serviceSet: WHOLE });
       await expect(creating).rejects.toMatchObject({ kind: "not_found" });
       expect(await world().serviceSets.read(made.id)).toBeUndefined();
     });
 
-    test("removal of the deployment, or of its project, takes it along", async () => {
+    test("removal of the deployment, or of its project, removes its service set", async () => {
       const at = await place();
       const [gone, kept] = [deploymentOf(at), deploymentOf(at)];
       for (const made of [gone, kept]) await world().deployments.create(made, { ...NONE, serviceSet: WHOLE });
@@ -108,7 +108,7 @@ export function serviceSetsContract(
       expect(await world().serviceSets.read(kept.id)).toBeUndefined();
     });
 
-    test("write() while the deployment is removed stores nothing that stays, and fails as for an unknown one", async () => {
+    test("write() during removal of the deployment stores nothing, and fails as for an unknown one", async () => {
       for (let round = 0; round < 10; round++) {
         const { id, organizationId } = await aDeployment(world());
         const [written] = await Promise.allSettled([

@@ -15,7 +15,7 @@ export function sessionsContract(
   describe(`Sessions contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    async function somebody(): Promise<string> {
+    async function aUser(): Promise<string> {
       return aMember(world(), (await anOrganization(world())).id);
     }
 
@@ -30,8 +30,8 @@ export function sessionsContract(
       return (await world().identities.find("session", cookie)) !== undefined;
     }
 
-    test("create() opens a session for a person", async () => {
-      const userId = await somebody();
+    test("create() opens a session for a user", async () => {
+      const userId = await aUser();
       const session = await aSession(userId, minutes(30));
       expect(await world().identities.find("session", session.cookie)).toMatchObject({
         userId,
@@ -40,8 +40,8 @@ export function sessionsContract(
       });
     });
 
-    test("end() ends one session at once", async () => {
-      const userId = await somebody();
+    test("end() ends one session immediately", async () => {
+      const userId = await aUser();
       const [first, second] = [await aSession(userId), await aSession(userId)];
       expect(await isOpen(first)).toBe(true);
       await world().sessions.end(first.id);
@@ -49,15 +49,15 @@ export function sessionsContract(
       expect(await isOpen(second)).toBe(true);
     });
 
-    test("end() takes an unknown or ended session for no error", async () => {
-      const session = await aSession(await somebody());
+    test("end() ignores an unknown or ended session", async () => {
+      const session = await aSession(await aUser());
       await world().sessions.end(session.id);
       expect(await world().sessions.end(session.id)).toBeUndefined();
       expect(await world().sessions.end(newId("ses"))).toBeUndefined();
     });
 
-    test("endOthers() ends every session of a person but one", async () => {
-      const [userId, other] = [await somebody(), await somebody()];
+    test("endOthers() ends every session of a user except one", async () => {
+      const [userId, other] = [await aUser(), await aUser()];
       const [kept, first, second] = [await aSession(userId), await aSession(userId), await aSession(userId)];
       const foreign = await aSession(other);
       for (const session of [kept, first, second, foreign]) expect(await isOpen(session)).toBe(true);
@@ -65,16 +65,16 @@ export function sessionsContract(
       expect(await Promise.all([kept, first, second, foreign].map(isOpen))).toEqual([true, false, false, true]);
     });
 
-    test("endOthers() without one to keep ends them all", async () => {
-      const userId = await somebody();
+    test("endOthers() without one to keep ends all sessions", async () => {
+      const userId = await aUser();
       const sessions = [await aSession(userId), await aSession(userId)];
       await world().sessions.endOthers(userId, null);
       expect(await Promise.all(sessions.map(isOpen))).toEqual([false, false]);
     });
 
-    test("sweep() removes those that expired before a time, and counts them", async () => {
+    test("sweep() removes sessions that expired before a time, and counts them", async () => {
       await world().sessions.sweep(LONG_AGO);
-      const userId = await somebody();
+      const userId = await aUser();
       const before = new Date(LONG_AGO.getTime() - 1);
       const expired = [await aSession(userId, before), await aSession(userId, before)];
       const later = await aSession(userId, new Date(LONG_AGO.getTime() + 1));

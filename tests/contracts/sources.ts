@@ -75,36 +75,36 @@ export function sourcesContract(name: string, open: () => Promise<SourcesFixture
       files: { ...COMMITS[which].files },
     });
 
-    test("fetch() brings in the tip of the default branch, and says so", async () => {
+    test("fetch() fetches the tip of the default branch, and logs it", async () => {
       const { lines, ...found } = await fetch(git());
       expect(found).toEqual(commitOf("last"));
       expect(lines.length).toBeGreaterThan(0);
     });
 
-    test("fetch() brings in the tip of a branch", async () => {
+    test("fetch() fetches the tip of a branch", async () => {
       expect(await fetch(git({ branch: "main" }))).toMatchObject(commitOf("last"));
       expect(await fetch(git({ branch: FEATURE }))).toMatchObject(commitOf("feature"));
     });
 
-    test("fetch() brings in an exact commit, whatever the branch", async () => {
+    test("fetch() fetches an exact commit, regardless of the branch", async () => {
       const { first, feature } = fixture.repository.shas;
       expect(await fetch(git({ branch: "main", commit: first }))).toMatchObject(commitOf("first"));
       expect(await fetch(git({ commit: feature }))).toMatchObject(commitOf("feature"));
       expect(await fetch(git({ commit: first.slice(0, 10) }))).toMatchObject(commitOf("first"));
     });
 
-    test("fetch() says that a branch, a commit or a repository is not there", async () => {
+    test("fetch() reports a missing branch, commit or repository", async () => {
       expect((await failureOf(git({ branch: "nothing" }))).code).toBe("git_branch_not_found");
       expect((await failureOf(git({ commit: "0123456789".repeat(4) }))).code).toBe("git_commit_not_found");
       expect((await failureOf(git({ url: fixture.missingUrl }))).code).toBe("git_not_found");
     });
 
-    test("fetch() takes no option for a branch", async () => {
+    test("fetch() refuses an option as a branch", async () => {
       const failure = await failureOf(git({ branch: "--upload-pack=/bin/true" }));
       expect([failure.kind, failure.code]).toEqual(["invalid", "git_branch_refused"]);
     });
 
-    test("fetch() brings in a private repository with its credential only", async () => {
+    test("fetch() fetches a private repository with its credential only", async () => {
       const source = git({ url: fixture.privateUrl });
       const { fetched, files, lines } = await fetch(source, { credential: new Secret(PASSWORD) });
       expect(fetched.commitMessage).toBe(COMMITS.last.message);
@@ -116,7 +116,7 @@ export function sourcesContract(name: string, open: () => Promise<SourcesFixture
       expect(failure.message).not.toContain("wrong-canary");
     });
 
-    test("fetch() brings in a folder of the machine", async () => {
+    test("fetch() fetches a folder of the machine", async () => {
       const { fetched, files } = await fetch({ kind: "local", path: fixture.localPath });
       expect(fetched).toEqual({ commitSha: null, commitMessage: null });
       expect(files).toEqual({ ...LOCAL_FILES });
@@ -124,14 +124,14 @@ export function sourcesContract(name: string, open: () => Promise<SourcesFixture
       expect(failure.code).toBe("local_source_gone");
     });
 
-    test("fetch() brings in the same where nobody will write to it", async () => {
+    test("fetch() fetches the same files when they may be shared", async () => {
       const upload = await fetch({ kind: "upload", uploadId: fixture.uploadId }, { shared: true });
       expect(upload.files).toEqual(UPLOADED_FILES);
       const local = await fetch({ kind: "local", path: fixture.localPath }, { shared: true });
       expect(local.files).toEqual(LOCAL_FILES);
     });
 
-    test("fetch() brings in an upload, more than once", async () => {
+    test("fetch() fetches an upload, more than once", async () => {
       for (let turn = 0; turn < 2; turn++) {
         const { fetched, files } = await fetch({ kind: "upload", uploadId: fixture.uploadId });
         expect(fetched).toEqual({ commitSha: null, commitMessage: null });
@@ -141,7 +141,7 @@ export function sourcesContract(name: string, open: () => Promise<SourcesFixture
       expect([failure.kind, failure.code]).toEqual(["not_found", "upload_gone"]);
     });
 
-    test("fetch() ends with the signal's reason when aborted", async () => {
+    test("fetch() rejects with the reason of the signal when aborted", async () => {
       const signal = AbortSignal.abort(new Error("no longer needed"));
       const sources: FetchableSource[] = [
         git(),

@@ -30,7 +30,7 @@ export function tokensContract(
       return { organizationId, userId: await aMember(world(), organizationId) };
     }
 
-    test.each(oddTexts)("list() gives back a token named %j with its narrowing", async (text) => {
+    test.each(oddTexts)("list() returns a token named %j with its narrowing", async (text) => {
       const owner = await anOwner();
       const { token } = await aToken(world(), {
         ...owner,
@@ -44,7 +44,7 @@ export function tokensContract(
       expect(await world().tokens.list(owner, ALL)).toEqual({ items: [token], total: 1 });
     });
 
-    test("list() tells no narrowing from an empty one", async () => {
+    test("list() distinguishes no narrowing from an empty one", async () => {
       const owner = await anOwner();
       const { token: whole } = await aToken(world(), { ...owner, createdAt: minutes(1) });
       const { token: nothing } = await aToken(world(), { ...owner, narrowing: { permissions: [], grants: [] } });
@@ -57,7 +57,7 @@ export function tokensContract(
       expect((await world().tokens.list(owner, ALL)).items).toEqual([token]);
     });
 
-    test("list() shows one person's in one organization page by page, newest first, equal times by id", async () => {
+    test("list() pages through one user's tokens of one organization, newest first, equal times by id", async () => {
       const owner = await anOwner();
       const other = await anOrganization(world());
       await joins(world(), owner.userId, { organizationId: other.id, at: START });
@@ -76,7 +76,7 @@ export function tokensContract(
       );
     });
 
-    test("revoke() ends a token at once, and once", async () => {
+    test("revoke() revokes a token immediately, and once", async () => {
       const owner = await anOwner();
       const { token, fingerprint } = await aToken(world(), owner);
       const kept = await aToken(world(), owner);
@@ -87,7 +87,7 @@ export function tokensContract(
       expect(await world().tokens.revoke(owner, token.id)).toBe(false);
     });
 
-    test("revoke() leaves what is not the owner's in that organization", async () => {
+    test("revoke() does not affect tokens of other users or organizations", async () => {
       const owner = await anOwner();
       const colleague = { ...owner, userId: await aMember(world(), owner.organizationId) };
       const elsewhere = { ...owner, organizationId: (await anOrganization(world())).id };
@@ -98,7 +98,7 @@ export function tokensContract(
       expect(await world().identities.find("token", fingerprint)).toMatchObject({ userId: owner.userId });
     });
 
-    test("sweep() removes those revoked or expired before a time, and counts them", async () => {
+    test("sweep() removes tokens that were revoked or expired before a time, and counts them", async () => {
       const { tokens, identities } = world();
       const longAgo = new Date("1980-01-01T00:00:00.000Z");
       const soon = new Date(Date.now() + 60_000);
@@ -118,7 +118,7 @@ export function tokensContract(
       expect(await tokens.sweep(soon)).toBe(0);
     });
 
-    test("sweep() leaves the first owner's, which is given back by the settings", async () => {
+    test("sweep() keeps the token of the first owner, so that it can be replaced", async () => {
       const { tokens, identities, installation } = world();
       const founder = await founderOf(world());
       const token = await uniqueFingerprint();
@@ -132,7 +132,7 @@ export function tokensContract(
       expect(await identities.find("token", next)).toMatchObject({ userId: founder.id });
     });
 
-    test("revoke() by several at once succeeds once", async () => {
+    test("concurrent revoke() calls succeed once", async () => {
       const owner = await anOwner();
       const { token } = await aToken(world(), owner);
       const outcomes = await Promise.all([1, 2, 3].map(() => world().tokens.revoke(owner, token.id)));

@@ -60,7 +60,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       await fixture[Symbol.asyncDispose]();
     });
 
-    test("receive() tells the size, the hash and the number of files", async () => {
+    test("receive() returns the size, the hash and the number of files", async () => {
       const bytes = tarGz([folder("src"), file("src/a"), file("b"), link("c", "b")]);
       expect(await receive(newId(), bytes)).toEqual({
         bytes: bytes.length,
@@ -70,7 +70,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
     });
 
     for (const piece of [1, 7, 511, 513, 1_000_000]) {
-      test(`receive() takes an archive in pieces of ${piece} bytes`, async () => {
+      test(`receive() accepts an archive in chunks of ${piece} bytes`, async () => {
         const id = newId();
         await receive(id, tarGz([file("a", "1".repeat(1_000)), pax({ path: "b/c" }), file("x", "2"), folder("d")]), {
           piece,
@@ -91,7 +91,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(Buffer.from(read!).equals(large)).toBe(true);
     });
 
-    test("receive() cleans names of leading, doubled and single dots", async () => {
+    test("receive() normalizes . segments and doubled slashes in names", async () => {
       const id = await receiveEntries(folder("./"), file("./a"), file("b//c"), file("d/./e"), file("..f"), file("g.."));
       expect(await tree(id)).toEqual([
         "file ..f 7",
@@ -104,7 +104,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       ]);
     });
 
-    test("receive() takes long and unusual names", async () => {
+    test("receive() accepts long and unusual names", async () => {
       const long = `${"ordner/".repeat(40)}${"n".repeat(255)}`;
       const names = [
         long,
@@ -123,7 +123,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect((await tree(id)).filter((entry) => entry.startsWith("file"))).toHaveLength(names.length);
     });
 
-    test("receive() takes the long names of GNU and the prefix of POSIX, and no prefix from GNU", async () => {
+    test("receive() accepts the long names of GNU and the prefix of POSIX, and no prefix from GNU", async () => {
       const long = `gnu/${"l".repeat(150)}`;
       const target = `${"./".repeat(60)}gnu`;
       const withPrefix = Buffer.from(tar([file("name", "posix")]));
@@ -146,7 +146,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await tree(id)).toContain("folder old 0");
     });
 
-    test("receive() passes over global headers and unknown pax records", async () => {
+    test("receive() ignores global headers and unknown pax records", async () => {
       const id = await receiveEntries(
         pax({ comment: "0123456789abcdef" }, "g"),
         pax({ "SCHILY.xattr.user.a": "b=c\nd", "LIBARCHIVE.creationtime": "1", mtime: "1.5", path: "named" }),
@@ -157,7 +157,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await tree(id)).toEqual(["file named 1", "file plain 1"]);
     });
 
-    test("receive() takes gzip of several members and a tar padded with zeros", async () => {
+    test("receive() accepts gzip of several members and a tar padded with zeros", async () => {
       const bytes = Buffer.concat([tar([file("a", "1"), file("b", "2")]), Buffer.alloc(20_000)]);
       const id = newId();
       await receive(id, Buffer.concat([gzipSync(bytes.subarray(0, 700)), gzipSync(bytes.subarray(700))]), {
@@ -166,7 +166,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await tree(id)).toEqual(["file a 1", "file b 1"]);
     });
 
-    test("receive() lets a later file or link replace an earlier one of its name", async () => {
+    test("receive() replaces an earlier file or link by a later one of the same name", async () => {
       const id = await receiveEntries(
         file("a", "a long first content"),
         link("l", "missing"),
@@ -179,7 +179,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await content(id, "l")).toBe("new");
     });
 
-    test("receive() keeps links that stay inside, dangling ones too", async () => {
+    test("receive() keeps links that stay inside, even dangling ones", async () => {
       const id = await receiveEntries(
         link("a/b/up", "../../c"),
         link("dangling", "not/there"),
@@ -220,7 +220,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await tree(id)).toEqual(["file both 2"]);
     });
 
-    test("receive() of one id many times at once leaves one whole upload", async () => {
+    test("concurrent receive() calls for one id store one complete upload", async () => {
       const id = newId();
       const versions = [...Array(6).keys()].map(String);
       await Promise.all(
@@ -230,7 +230,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await tree(id)).toEqual(["file a 1", `file only-${version} 1`]);
     });
 
-    test("receive() takes an upload of exactly maxBytes and refuses one byte more", async () => {
+    test("receive() accepts an upload of exactly maxBytes and refuses one byte more", async () => {
       const bytes = tarGz([file("a")]);
       await receive(newId(), bytes, { maxBytes: bytes.length });
       const id = newId();
@@ -240,7 +240,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await ids()).not.toContain(id);
     });
 
-    test("receive() takes an archive that unpacks to exactly maxUnpackedBytes and refuses one byte more", async () => {
+    test("receive() accepts an archive of exactly maxUnpackedBytes and refuses one byte more", async () => {
       const bytes = tarGz([file("a", "x".repeat(512))]);
       await receive(newId(), bytes, { maxUnpackedBytes: 2_048 });
       const failure = await failureOf(receive(newId(), bytes, { maxUnpackedBytes: 2_047 }));
@@ -253,7 +253,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect([failure.kind, failure.code]).toEqual(["too_large", "upload_unpacks_too_large"]);
     });
 
-    test("receive() takes maxEntries entries and refuses one more", async () => {
+    test("receive() accepts maxEntries entries and refuses one more", async () => {
       const many = [...Array(10).keys()].map((index) => file(`f${index}`));
       await receive(newId(), tarGz(many), { maxEntries: 10 });
       const failure = await failureOf(receive(newId(), tarGz([...many, file("one more")]), { maxEntries: 10 }));
@@ -269,7 +269,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       }
     });
 
-    test("receive() refuses link targets of more than 16 MiB together", async () => {
+    test("receive() refuses link targets of more than 16 MiB in total", async () => {
       const linkpath = `${"x".repeat(249)}/`.repeat(16);
       const many = [...Array(4_300).keys()].flatMap((index) => [pax({ linkpath }), link(`l${index}`, "x")]);
       const failure = await failureOf(
@@ -278,7 +278,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect([failure.kind, failure.code]).toEqual(["too_large", "upload_links_too_large"]);
     });
 
-    test("receive() says that an upload broke off", async () => {
+    test("receive() reports an upload that was cut short", async () => {
       const bytes = tarGz([file("a", randomInput("an upload").bytes(60_000))]);
       const id = newId();
       let pulls = 0;
@@ -293,7 +293,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await ids()).not.toContain(id);
     });
 
-    test("receive() ends with the signal's reason when aborted, also while nothing arrives", async () => {
+    test("receive() rejects with the reason of the signal when aborted, even while nothing arrives", async () => {
       const id = newId();
       const abort = new AbortController();
       const cancelled = Promise.withResolvers<unknown>();
@@ -316,14 +316,14 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await ids()).not.toContain(id);
     });
 
-    test("receive() with a signal that is aborted already stores nothing", async () => {
+    test("receive() with a signal that was aborted before stores nothing", async () => {
       const id = newId();
       const signal = AbortSignal.abort(new Error("too late"));
       await expect(files.receive(id, streamOf(tarGz([file("a")])), { limits, signal })).rejects.toThrow("too late");
       expect(await ids()).not.toContain(id);
     });
 
-    test("receive() asks for confirmation last, and keeps nothing that is not confirmed", async () => {
+    test("receive() asks for confirmation last, and keeps the former upload when it is refused", async () => {
       const id = await receiveEntries(file("former"));
       const archive = tarGz([file("new")]);
       const refused = files.receive(id, streamOf(archive), {
@@ -332,14 +332,14 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       });
       expect((await failureOf(refused)).code).toBe("upload_late");
       expect(await tree(id)).toEqual(["file former 7"]);
-      const asked: string[] = [];
+      const confirmed: string[] = [];
       const cut = files.receive(id, streamOf(archive.subarray(0, -9)), {
         limits,
-        confirm: async () => void asked.push("cut"),
+        confirm: async () => void confirmed.push("cut"),
       });
       await failureOf(cut);
-      await files.receive(id, streamOf(archive), { limits, confirm: async () => void asked.push("whole") });
-      expect(asked).toEqual(["whole"]);
+      await files.receive(id, streamOf(archive), { limits, confirm: async () => void confirmed.push("whole") });
+      expect(confirmed).toEqual(["whole"]);
       expect(await tree(id)).toEqual(["file new 7"]);
       const never = newId();
       await expect(
@@ -368,7 +368,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await tree("upl_unknown0000000000000")).toEqual([]);
     });
 
-    test("read() gives nothing for folders, absent files, larger files and unknown ids", async () => {
+    test("read() returns nothing for folders, absent files, oversized files and unknown ids", async () => {
       const id = await receiveEntries(file("d/f", "12345"), link("l", "d"));
       expect(await content(id, "d")).toBeUndefined();
       expect(await content(id, "l")).toBeUndefined();
@@ -380,7 +380,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await files.read(id, "d/f", { maxBytes: 4 })).toBeUndefined();
     });
 
-    test("read() never leaves the folder", async () => {
+    test("read() never reads outside of the folder", async () => {
       const id = await receiveEntries(file("d/f"));
       const other = await receiveEntries(file("secret"));
       for (const path of [
@@ -395,7 +395,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       }
     });
 
-    test("copyTo() fills a folder with the upload, again and again", async () => {
+    test("copyTo() fills a folder with the upload, repeatedly", async () => {
       const id = await receiveEntries(
         file("d/f", "12345"),
         { ...file("run", "#!/bin/sh"), mode: 0o755 },
@@ -416,7 +416,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await content(id, "d/f")).toBe("12345");
     });
 
-    test("copyTo() with shared files leaves a copy that outlives the upload", async () => {
+    test("copyTo() with shared files makes a copy that outlives the upload", async () => {
       const id = await receiveEntries(file("d/f", "12345"), { ...file("run", "#!/bin/sh"), mode: 0o755 });
       await using target = await temporaryFolder();
       await files.copyTo(id, target.path, { shared: true });
@@ -426,7 +426,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect((await stat(join(target.path, "run"))).mode & 0o111).not.toBe(0);
     });
 
-    test("copyTo() of an unknown id is a failure, and of an aborted signal its reason", async () => {
+    test("copyTo() of an unknown id fails, and with an aborted signal rejects with its reason", async () => {
       await using target = await temporaryFolder();
       const failure = await failureOf(files.copyTo("upl_unknown0000000000000", target.path));
       expect([failure.kind, failure.code]).toEqual(["not_found", "upload_gone"]);
@@ -436,7 +436,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await readdir(target.path)).toEqual([]);
     });
 
-    test("discard() removes one upload and does not mind an unknown id", async () => {
+    test("discard() removes one upload and ignores an unknown id", async () => {
       const [id, other] = [await receiveEntries(file("a")), await receiveEntries(file("b"))];
       await files.discard(id);
       await files.discard(id);
@@ -446,7 +446,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await ids()).not.toContain(id);
     });
 
-    test("stored() tells when an id changed", async () => {
+    test("stored() returns when an id changed", async () => {
       const before = Date.now();
       const id = await receiveEntries(file("a"));
       const found = (await Array.fromAsync(files.stored())).find((upload) => upload.id === id);

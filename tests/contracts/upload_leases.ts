@@ -32,7 +32,7 @@ export function uploadLeasesContract(
       expect(await stored(session)).toEqual({ ...session, state: "receiving" });
     });
 
-    test("begin() of one session by several at once succeeds once", async () => {
+    test("concurrent begin() calls for one session succeed once", async () => {
       const { id } = await aSession();
       const outcomes = await Promise.all(Array.from({ length: 6 }, () => world().uploadSessions.begin(id, LEASE_MS)));
       expect(outcomes.filter(Boolean)).toHaveLength(1);
@@ -53,7 +53,7 @@ export function uploadLeasesContract(
       expect(await stored(used)).toEqual(used);
     });
 
-    test("begin() of a session that is ready forgets what it held, for one of several", async () => {
+    test("begin() of a ready session discards its content, for one of several callers", async () => {
       const { uploadSessions } = world();
       const session = await aSession();
       const lease = await uploadSessions.begin(session.id, LEASE_MS);
@@ -66,7 +66,7 @@ export function uploadLeasesContract(
       expect(await stored(session)).toMatchObject({ ...next, state: "ready" });
     });
 
-    test("begin() takes over from a receiver whose lease ran out, for one of several", async () => {
+    test("begin() takes over from a receiver whose lease expired, for one of several callers", async () => {
       const { elapse, uploadSessions } = world();
       const { id } = await aSession();
       await uploadSessions.begin(id, LEASE_MS);
@@ -78,7 +78,7 @@ export function uploadLeasesContract(
       expect(await uploadSessions.begin(id, LEASE_MS)).toBeUndefined();
     });
 
-    test("renew() holds the lease longer", async () => {
+    test("renew() extends the lease", async () => {
       const { elapse, uploadSessions } = world();
       const { id } = await aSession();
       const lease = await uploadSessions.begin(id, LEASE_MS);
@@ -90,14 +90,14 @@ export function uploadLeasesContract(
       expect(await uploadSessions.begin(id, LEASE_MS)).toBeString();
     });
 
-    test("renew() does not begin anything", async () => {
+    test("renew() does not start receiving", async () => {
       const session = await aSession();
       expect(await world().uploadSessions.renew(session.id, "unknown", LEASE_MS)).toBe(false);
       expect(await stored(session)).toEqual(session);
       expect(await world().uploadSessions.begin(session.id, LEASE_MS)).toBeString();
     });
 
-    test("complete() makes a session ready, with another hour to be used", async () => {
+    test("complete() makes a session ready, to be used within another hour", async () => {
       const { elapse, now, uploadSessions } = world();
       const session = await aSession();
       await elapse(50 * MINUTE);
@@ -109,7 +109,7 @@ export function uploadLeasesContract(
       expect(Math.abs(ready.expiresAt.getTime() - now().getTime() - HOUR)).toBeLessThan(2 * MINUTE);
     });
 
-    test("complete() and giveUp() leave a session alone that is not being received", async () => {
+    test("complete() and giveUp() do not change a session that is not being received", async () => {
       const sessions = [await aSession(), await aSession({ state: "used" }), await aSession({ state: "ready" })];
       for (const session of sessions) {
         expect(await world().uploadSessions.complete(session.id, "unknown", RECEIVED)).toBe(false);
@@ -118,7 +118,7 @@ export function uploadLeasesContract(
       }
     });
 
-    test("renew(), complete() and giveUp() do nothing for a receiver that another has taken over from", async () => {
+    test("renew(), complete() and giveUp() do nothing for a receiver that was taken over", async () => {
       const { elapse, uploadSessions } = world();
       const session = await aSession();
       const former = await uploadSessions.begin(session.id, LEASE_MS);
@@ -134,7 +134,7 @@ export function uploadLeasesContract(
       expect(new Set([former, next, third]).size).toBe(3);
     });
 
-    test("giveUp() opens a session for the next try at once", async () => {
+    test("giveUp() opens a session for the next attempt immediately", async () => {
       const session = await aSession();
       const lease = await world().uploadSessions.begin(session.id, LEASE_MS);
       await world().uploadSessions.giveUp(session.id, lease!);
@@ -142,7 +142,7 @@ export function uploadLeasesContract(
       expect(await world().uploadSessions.begin(session.id, LEASE_MS)).toBeString();
     });
 
-    test("renew() and complete() of a session that was swept meanwhile tell so", async () => {
+    test("renew() and complete() report a session that was swept", async () => {
       const { elapse, uploadSessions } = world();
       const session = await aSession({}, 10 * MINUTE);
       const lease = await uploadSessions.begin(session.id, LEASE_MS);

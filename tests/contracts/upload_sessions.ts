@@ -35,7 +35,7 @@ export function uploadSessionsContract(
      * A new member of an organization, and functions to open sessions as that member. The store's clock advances each
      * time.
      */
-    async function somebody(organizationId: string) {
+    async function anUploader(organizationId: string) {
       const userId = await aMember(world(), organizationId);
       const tryToOpen = async (quota: UploadQuota, overrides: Partial<NewUploadSession> = {}) => {
         await world().elapse(1);
@@ -52,9 +52,9 @@ export function uploadSessionsContract(
       };
     }
 
-    test("create() lets a person's oldest session give way beyond the quota, whichever state it is in", async () => {
+    test("create() beyond the quota displaces the oldest session of the user, in any state", async () => {
       const { id } = await anOrganization(world());
-      const [one, other] = [await somebody(id), await somebody(id)];
+      const [one, other] = [await anUploader(id), await anUploader(id)];
       const quota = { perUser: 3, perOrganization: 100 };
       const theirs = await other.opened(quota);
       const made: string[] = [];
@@ -71,9 +71,9 @@ export function uploadSessionsContract(
       expect((await one.opened({ ...quota, perUser: 2 })).displaced).toEqual(made.slice(3, 6));
     });
 
-    test("create() lets none give way that is being received, and refuses when there is no other", async () => {
+    test("create() displaces no session that is being received, and refuses when there is no other", async () => {
       const { elapse, uploadSessions } = world();
-      const { tryToOpen, opened, waiting } = await somebody((await anOrganization(world())).id);
+      const { tryToOpen, opened, waiting } = await anUploader((await anOrganization(world())).id);
       const quota = { perUser: 2, perOrganization: 100 };
       const [first, second] = [await opened(quota), await opened(quota)];
       expect(await uploadSessions.begin(first.id, LEASE_MS)).toBeString();
@@ -86,10 +86,10 @@ export function uploadSessionsContract(
       expect((await opened(quota)).displaced).toEqual([first.id]);
     });
 
-    test("create() lets only sessions of the same person give way for an organization's quota", async () => {
+    test("create() displaces only sessions of the same user for the quota of an organization", async () => {
       const [{ id }, elsewhere] = [await anOrganization(world()), await anOrganization(world())];
       const quota = { perUser: 100, perOrganization: 2 };
-      const [one, other, third] = [await somebody(id), await somebody(id), await somebody(id)];
+      const [one, other, third] = [await anUploader(id), await anUploader(id), await anUploader(id)];
       const [first, second] = [await one.opened(quota), await other.opened(quota)];
       expect((await third.tryToOpen(quota)).outcome).toBe("organization_full");
       expect((await other.opened(quota)).displaced).toEqual([second.id]);
@@ -100,9 +100,9 @@ export function uploadSessionsContract(
       expect(await third.waiting(elsewhere.id)).toHaveLength(1);
     });
 
-    test("create() lets a session of the same organization give way before an older one of another", async () => {
+    test("create() displaces a session of the same organization before an older one of another", async () => {
       const [{ id }, elsewhere] = [await anOrganization(world()), await anOrganization(world())];
-      const { opened } = await somebody(id);
+      const { opened } = await anUploader(id);
       const quota = { perUser: 2, perOrganization: 2 };
       const there = await opened(quota, { organizationId: elsewhere.id });
       const here = await opened(quota);
@@ -114,7 +114,7 @@ export function uploadSessionsContract(
     });
 
     test("create() counts neither used nor expired sessions", async () => {
-      const { opened } = await somebody((await anOrganization(world())).id);
+      const { opened } = await anUploader((await anOrganization(world())).id);
       const quota = { perUser: 1, perOrganization: 1 };
       await opened(quota, { state: "used" });
       const { id, displaced } = await opened(quota);
@@ -124,8 +124,8 @@ export function uploadSessionsContract(
       expect((await opened(quota)).displaced).toEqual([]);
     });
 
-    test("create() by several at once keeps to the quota: each takes the place of another", async () => {
-      const { opened, waiting } = await somebody((await anOrganization(world())).id);
+    test("concurrent create() calls keep to the quota: each displaces another session", async () => {
+      const { opened, waiting } = await anUploader((await anOrganization(world())).id);
       const quota = { perUser: 4, perOrganization: 100 };
       const made = await Promise.all(Array.from({ length: 9 }, () => opened(quota)));
       const displaced = made.flatMap((one) => one.displaced);
@@ -138,9 +138,9 @@ export function uploadSessionsContract(
       );
     });
 
-    test("list() gives a person's own unexpired, unused sessions, newest first, in pages", async () => {
+    test("list() pages through the unexpired, unused sessions of a user, newest first", async () => {
       const [{ id }, elsewhere] = [await anOrganization(world()), await anOrganization(world())];
-      const [one, other] = [await somebody(id), await somebody(id)];
+      const [one, other] = [await anUploader(id), await anUploader(id)];
       await aSession({ organizationId: id, userId: one.userId }, MINUTE);
       await world().elapse(MINUTE);
       const made: string[] = [];
@@ -154,13 +154,13 @@ export function uploadSessionsContract(
       expect(second.items[0]).toEqual((await storedSession(world(), second.items[0]!))!);
     });
 
-    test("remove() takes a person's own session that is not used, also while it is received", async () => {
+    test("remove() removes an unused session of the user, even while it is being received", async () => {
       const { uploadSessions } = world();
       const session = await aSession();
       const { organizationId, userId, id } = session;
-      const somebodyElse = await somebody(organizationId);
+      const other = await anUploader(organizationId);
       const lease = await uploadSessions.begin(id, LEASE_MS);
-      expect(await uploadSessions.remove(organizationId, somebodyElse.userId, id)).toBe(false);
+      expect(await uploadSessions.remove(organizationId, other.userId, id)).toBe(false);
       expect(await uploadSessions.remove((await anOrganization(world())).id, userId, id)).toBe(false);
       expect(await uploadSessions.remove(organizationId, userId, id)).toBe(true);
       expect(await uploadSessions.remove(organizationId, userId, id)).toBe(false);
@@ -171,12 +171,12 @@ export function uploadSessionsContract(
       expect(await stored(used)).toEqual(used);
     });
 
-    test.each([null, ...oddTexts])("find() gives back a session named %j", async (text) => {
+    test.each([null, ...oddTexts])("find() returns a session named %j", async (text) => {
       const session = await aSession({ name: text, mode: "cloud" });
       expect(await stored(session)).toEqual(session);
     });
 
-    test("create() keeps a session for as long as is said, from now on, and find() tells once it has expired", async () => {
+    test("create() keeps a session for the given time from now, and find() reports when it has expired", async () => {
       const session = await aSession({}, 10 * MINUTE);
       expect(session.expiresAt.getTime() - session.createdAt.getTime()).toBe(10 * MINUTE);
       expect(Math.abs(session.createdAt.getTime() - world().now().getTime())).toBeLessThan(2 * MINUTE);
@@ -187,14 +187,14 @@ export function uploadSessionsContract(
       expect(await expired()).toBe(true);
     });
 
-    test("find() knows nothing of another organization's or an unknown session", async () => {
+    test("find() finds nothing for an unknown session or one of another organization", async () => {
       const session = await aSession();
       const other = await anOrganization(world());
       expect(await world().uploadSessions.find(other.id, session.id)).toBeUndefined();
       expect(await world().uploadSessions.find(session.organizationId, newId("upl"))).toBeUndefined();
     });
 
-    test("sweep() removes expired sessions that are neither used nor being received, and tells which", async () => {
+    test("sweep() removes expired sessions that are neither used nor being received, and returns them", async () => {
       const { elapse, uploadSessions } = world();
       await elapse(3 * HOUR);
       await uploadSessions.sweep([]);
@@ -216,7 +216,7 @@ export function uploadSessionsContract(
       expect(await uploadSessions.sweep([])).toEqual([]);
     });
 
-    test("sweep() tells which of the stored ids no session has, and which no deployment will be built from", async () => {
+    test("sweep() returns the stored ids that have no session, or that no deployment will be built from", async () => {
       const { elapse, uploadSessions } = world();
       const { id: expired } = await aSession({ state: "ready" }, 10 * MINUTE);
       await elapse(20 * MINUTE);

@@ -13,13 +13,13 @@ export function usersContract(
   describe(`Users contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    async function somebody(named: { readonly email?: string; readonly name?: string } = {}): Promise<string> {
+    async function aUser(named: { readonly email?: string; readonly name?: string } = {}): Promise<string> {
       return aMember(world(), (await anOrganization(world())).id, { ...named, at: minutes(1) });
     }
 
-    test("find() and findByEmail() give a person back", async () => {
+    test("find() and findByEmail() return a user", async () => {
       const email = `ada-${uniqueLabel()}@example.com`;
-      const id = await somebody({ email, name: "Ada Lovelace" });
+      const id = await aUser({ email, name: "Ada Lovelace" });
       const expected = {
         id,
         email,
@@ -32,30 +32,30 @@ export function usersContract(
       expect(await world().users.findByEmail(email)).toEqual(expected);
     });
 
-    test("find(), findByEmail(), passwordHash() and change() know nothing of a stranger", async () => {
+    test("find(), findByEmail(), passwordHash() and change() find nothing for an unknown user", async () => {
       const stranger = newId("usr");
       expect(await world().users.find(stranger)).toBeUndefined();
       expect(await world().users.findByEmail(`${uniqueLabel()}@example.com`)).toBeUndefined();
       expect(await world().users.passwordHash(stranger)).toBeUndefined();
-      expect(await world().users.change(stranger, { name: "Nobody" })).toBeUndefined();
+      expect(await world().users.change(stranger, { name: "Unknown" })).toBeUndefined();
       expect(await world().users.find(stranger)).toBeUndefined();
     });
 
-    test("findByEmail() takes wildcards literally", async () => {
+    test("findByEmail() treats wildcards literally", async () => {
       const label = uniqueLabel();
-      await somebody({ email: `axb-${label}@example.com` });
+      await aUser({ email: `axb-${label}@example.com` });
       expect(await world().users.findByEmail(`a_b-${label}@example.com`)).toBeUndefined();
       expect(await world().users.findByEmail(`a%${label}@example.com`)).toBeUndefined();
     });
 
-    test("passwordHash() is absent for a person without a password", async () => {
+    test("passwordHash() is absent for a user without a password", async () => {
       const founder = await founderOf(world());
       expect(founder.hasPassword).toBe(false);
       expect(await world().users.passwordHash(founder.id)).toBeUndefined();
     });
 
-    test("setPasswordHash() replaces the hash of that person alone", async () => {
-      const [id, other] = [await somebody(), await somebody()];
+    test("setPasswordHash() replaces the hash of that user only", async () => {
+      const [id, other] = [await aUser(), await aUser()];
       const hash = "$argon2id$v=19$m=65536,t=2,p=1$c2FsdA$aGFzaA";
       await world().users.setPasswordHash(id, hash);
       expect(await world().users.passwordHash(id)).toBe(hash);
@@ -63,15 +63,15 @@ export function usersContract(
       expect(await world().users.find(id)).toMatchObject({ hasPassword: true });
     });
 
-    test.each(oddTexts)("change() stores the name %j and leaves the address", async (text) => {
-      const id = await somebody();
+    test.each(oddTexts)("change() stores the name %j and keeps the address", async (text) => {
+      const id = await aUser();
       const before = (await world().users.find(id))!;
       expect(await world().users.change(id, { name: text })).toEqual({ ...before, name: text });
       expect(await world().users.find(id)).toEqual({ ...before, name: text });
     });
 
-    test("change() moves a person to another address", async () => {
-      const id = await somebody();
+    test("change() moves a user to another address", async () => {
+      const id = await aUser();
       const before = (await world().users.find(id))!;
       const email = `new-${uniqueLabel()}@example.com`;
       expect(await world().users.change(id, { email })).toEqual({ ...before, email });
@@ -79,20 +79,20 @@ export function usersContract(
       expect(await world().users.findByEmail(before.email)).toBeUndefined();
     });
 
-    test("change() to the address a person has already is no conflict", async () => {
-      const id = await somebody();
+    test("change() to the current address of a user is no conflict", async () => {
+      const id = await aUser();
       const { email } = (await world().users.find(id))!;
       expect(await world().users.change(id, { email, name: "Same" })).toMatchObject({ email, name: "Same" });
     });
 
     test("change() of nothing changes nothing", async () => {
-      const id = await somebody();
+      const id = await aUser();
       const before = await world().users.find(id);
       expect(await world().users.change(id, {})).toEqual(before!);
     });
 
-    test("change() refuses another person's address and then changes nothing", async () => {
-      const [id, other] = [await somebody(), await somebody()];
+    test("change() refuses the address of another user and then changes nothing", async () => {
+      const [id, other] = [await aUser(), await aUser()];
       const before = await world().users.find(id);
       const { email } = (await world().users.find(other))!;
       await expect(world().users.change(id, { email, name: "Thief" })).rejects.toMatchObject({
@@ -102,8 +102,8 @@ export function usersContract(
       expect(await world().users.find(id)).toEqual(before!);
     });
 
-    test("change() gives an address to exactly one of several at once", async () => {
-      const ids = [await somebody(), await somebody(), await somebody()];
+    test("concurrent change() calls assign an address exactly once", async () => {
+      const ids = [await aUser(), await aUser(), await aUser()];
       const email = `wanted-${uniqueLabel()}@example.com`;
       const outcomes = await Promise.allSettled(ids.map((id) => world().users.change(id, { email })));
       const refused = outcomes.filter((outcome) => outcome.status === "rejected");

@@ -36,7 +36,7 @@ export function variablesContract(
       return Object.fromEntries([...values].map(([key, value]) => [key, value.reveal()]));
     }
 
-    test("list() tells plain values and hides secret ones", async () => {
+    test("list() returns plain values and hides secret ones", async () => {
       const id = await aProjectId();
       const upserts = [plain("URL", "https://example.com"), hidden("PASSWORD", "swordfish")];
       await world().variables.change(id, { upserts, deletes: [], at: minutes(1) });
@@ -53,7 +53,7 @@ export function variablesContract(
       expect((await world().variables.reveal(newId("prj"))).size).toBe(0);
     });
 
-    test("list() sorts by key, capitals first, as programs do", async () => {
+    test("list() sorts by key, uppercase first", async () => {
       const id = await aProjectId();
       const sorted = ["A", "A1", "AB", "A_B", "B", "_X", "a", "a_b", "ab", "b"];
       const shuffled = ["b", "A_B", "_X", "ab", "A", "a_b", "B", "AB", "a", "A1"];
@@ -62,7 +62,7 @@ export function variablesContract(
       expect((await world().variables.list(id)).map(({ key }) => key)).toEqual(sorted);
     });
 
-    test("reveal() gives every value back to the letter", async () => {
+    test("reveal() returns every value unchanged", async () => {
       const id = await aProjectId();
       const long = oddTexts.join("").repeat(100);
       const values = Object.fromEntries([...oddTexts, "", long].map((text, index) => [`KEY_${index}`, text]));
@@ -76,7 +76,7 @@ export function variablesContract(
       }
     });
 
-    test("reveal() guards what it gives", async () => {
+    test("reveal() returns values as secrets", async () => {
       const id = await aProjectId();
       await world().variables.change(id, { upserts: [plain("A", "swordfish")], deletes: [], at: START });
       const value = (await world().variables.reveal(id)).get("A");
@@ -84,7 +84,7 @@ export function variablesContract(
       expect(Bun.inspect(value)).not.toContain("swordfish");
     });
 
-    test("change() writes, replaces and deletes in one step and leaves the rest", async () => {
+    test("change() writes, replaces and deletes in one step and keeps the rest", async () => {
       const id = await aProjectId();
       const before = [plain("KEEP", "1"), plain("REPLACE", "2"), hidden("DROP", "3")];
       await world().variables.change(id, { upserts: before, deletes: [], at: minutes(1) });
@@ -98,7 +98,7 @@ export function variablesContract(
       ]);
     });
 
-    test("change() tells keys in another case apart", async () => {
+    test("change() distinguishes keys by case", async () => {
       const id = await aProjectId();
       const upserts = [plain("Path", "1"), plain("PATH", "2"), plain("path", "3")];
       await world().variables.change(id, { upserts, deletes: [], at: START });
@@ -106,14 +106,14 @@ export function variablesContract(
       expect(await revealed(id)).toEqual({ Path: "1", path: "3" });
     });
 
-    test("change() takes wildcards in a key to delete literally", async () => {
+    test("change() treats wildcards in a key to delete literally", async () => {
       const id = await aProjectId();
       await world().variables.change(id, { upserts: [plain("AXB", "1"), plain("A_B", "2")], deletes: [], at: START });
       await world().variables.change(id, { upserts: [], deletes: ["A_B", "%"], at: START });
       expect(await revealed(id)).toEqual({ AXB: "1" });
     });
 
-    test("change() takes absent keys and empty changes for no error", async () => {
+    test("change() ignores absent keys and empty changes", async () => {
       const id = await aProjectId();
       await world().variables.change(id, { upserts: [plain("A", "1")], deletes: [], at: START });
       await world().variables.change(id, { upserts: [], deletes: ["ABSENT"], at: START });
@@ -121,7 +121,7 @@ export function variablesContract(
       expect(await revealed(id)).toEqual({ A: "1" });
     });
 
-    test("change() of a project that is not there, or not any more, is refused", async () => {
+    test("change() of an unknown or removed project is refused", async () => {
       const { id: organizationId } = await anOrganization(world());
       const { id } = await aProject(world(), { organizationId });
       await world().projects.remove(organizationId, id);
@@ -132,7 +132,7 @@ export function variablesContract(
       }
     });
 
-    test("change() and removal of the project at once leave nothing behind", async () => {
+    test("concurrent change() and removal of the project leave nothing behind", async () => {
       for (let round = 0; round < 5; round++) {
         const { id: organizationId } = await anOrganization(world());
         const { id } = await aProject(world(), { organizationId });
@@ -147,7 +147,7 @@ export function variablesContract(
       }
     });
 
-    test("change() touches one project alone", async () => {
+    test("change() affects one project only", async () => {
       const [id, other] = [await aProjectId(), await aProjectId()];
       await world().variables.change(id, { upserts: [plain("SAME", "mine")], deletes: [], at: START });
       await world().variables.change(other, { upserts: [plain("SAME", "theirs")], deletes: [], at: START });
@@ -156,7 +156,7 @@ export function variablesContract(
       expect(await revealed(other)).toEqual({});
     });
 
-    test("change() by several at once adds up", async () => {
+    test("concurrent change() calls all take effect", async () => {
       const id = await aProjectId();
       await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
@@ -172,7 +172,7 @@ export function variablesContract(
       expect(values["SHARED"]).toMatch(/^[0-7]$/);
     });
 
-    test("change() by two with the same keys in opposite order leaves one whole change", async () => {
+    test("concurrent change() calls with the same keys in opposite order apply one of them completely", async () => {
       const id = await aProjectId();
       const keys = Array.from({ length: 20 }, (_, index) => `KEY_${index}`);
       for (let round = 0; round < 3; round++) {
@@ -191,7 +191,7 @@ export function variablesContract(
     const write = (id: string, upserts: ReturnType<typeof plain>[], deletes: string[] = []) =>
       world().variables.change(id, { upserts, deletes, at: START });
 
-    test("change() refuses more variables than a project may have, and changes nothing", async () => {
+    test("change() refuses more variables than allowed, and changes nothing", async () => {
       const id = await aProjectId();
       await write(id, many(VARIABLE_LIMITS.count, "x"));
       const refused = write(id, [plain("KEY_0", "changed"), plain("ONE_MORE", "x")]);
@@ -203,7 +203,7 @@ export function variablesContract(
       expect((await revealed(id))["ONE_MORE"]).toBe("x");
     });
 
-    test("change() refuses more bytes of values than a project may have, and changes nothing", async () => {
+    test("change() refuses more bytes of values than allowed, and changes nothing", async () => {
       const id = await aProjectId();
       // Two bytes each in UTF-8.
       const half = "ä".repeat(VARIABLE_LIMITS.bytes / 16);
@@ -221,7 +221,7 @@ export function variablesContract(
       ]);
     });
 
-    test("change() by several at once does not go beyond the limit together", async () => {
+    test("concurrent change() calls do not exceed the limit together", async () => {
       const id = await aProjectId();
       await write(id, many(VARIABLE_LIMITS.count - 250, "x"));
       const outcomes = await Promise.allSettled([1, 2, 3, 4].map((round) => write(id, many(100, "x", round * 10_000))));

@@ -28,29 +28,29 @@ export function vaultContract(name: string, open: () => Promise<VaultWorld>) {
   describe(`Vault contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    test.each([...oddTexts, ""])("open() gives %j back to the letter", async (text) => {
+    test.each([...oddTexts, ""])("open() returns %j unchanged", async (text) => {
       const sealed = await world().vault.seal(new Secret(text), PLACE);
       expect((await world().vault.open(sealed, PLACE)).reveal()).toBe(text);
     });
 
-    test("open() gives a long text back to the letter", async () => {
+    test("open() returns a long text unchanged", async () => {
       const text = oddTexts.join("").repeat(500);
       const sealed = await world().vault.seal(new Secret(text), PLACE);
       expect((await world().vault.open(sealed, PLACE)).reveal() === text).toBe(true);
     });
 
-    test("seal() never gives the same text twice", async () => {
+    test("seal() never returns the same text twice", async () => {
       const secret = new Secret("same");
       const sealed = await Promise.all(Array.from({ length: 200 }, () => world().vault.seal(secret, PLACE)));
       expect(new Set(sealed).size).toBe(200);
     });
 
-    test("seal() names its key as the second of the parts between dots", async () => {
+    test("seal() writes the id of its key as the second part between dots", async () => {
       const sealed = await world().vault.seal(new Secret("x"), PLACE);
       expect(sealed.split(".")[1]).toBe(world().vault.keyId());
     });
 
-    test("keyId() tells keys apart and keeps to itself", async () => {
+    test("keyId() differs between keys and stays the same for one", async () => {
       const { vault, successor, stranger } = world();
       expect(new Set([vault.keyId(), successor.keyId(), stranger.keyId()]).size).toBe(3);
       expect(vault.keyId()).toBe(vault.keyId());
@@ -85,7 +85,7 @@ export function vaultContract(name: string, open: () => Promise<VaultWorld>) {
       },
     );
 
-    test("open() refuses a text of an unknown key, and says nothing of its content", async () => {
+    test("open() refuses a text of an unknown key, and reveals nothing of its content", async () => {
       const sealed = await world().vault.seal(new Secret("swordfish"), PLACE);
       const error = await world()
         .stranger.open(sealed, PLACE)
@@ -94,7 +94,7 @@ export function vaultContract(name: string, open: () => Promise<VaultWorld>) {
       expect(Bun.inspect(error)).not.toContain("swordfish");
     });
 
-    test("open() takes texts of a former key, while seal() uses the present one", async () => {
+    test("open() accepts texts of a former key, while seal() uses the current one", async () => {
       const { vault, successor } = world();
       const former = await vault.seal(new Secret("kept"), PLACE);
       expect((await successor.open(former, PLACE)).reveal()).toBe("kept");
@@ -103,7 +103,7 @@ export function vaultContract(name: string, open: () => Promise<VaultWorld>) {
       await expect(vault.open(present, PLACE)).rejects.toMatchObject(UNREADABLE);
     });
 
-    test("open() gives a guarded value", async () => {
+    test("open() returns the value as a secret", async () => {
       const sealed = await world().vault.seal(new Secret("swordfish"), PLACE);
       expect(Bun.inspect(await world().vault.open(sealed, PLACE))).not.toContain("swordfish");
     });

@@ -21,7 +21,7 @@ async function listed({ volumes }: ServiceRuntimeForContract, scope: string): Pr
 export function volumesContract(name: string, open: () => Promise<ServiceRuntimeForContract>, { atOnce = false } = {}) {
   const promise = atOnce ? test.concurrent : test;
   describe(`Volumes contract: ${name}`, () => {
-    promise("volumes outlive instances, and list() gives those of a scope alone", async () => {
+    promise("volumes outlive instances, and list() returns those of one scope only", async () => {
       await using world = await open();
       expect(await world.volumes.list("prj_1")).toEqual([]);
       for (const given of [data("prj_1"), data("prj_1", "more"), data("prj_2")]) {
@@ -35,23 +35,26 @@ export function volumesContract(name: string, open: () => Promise<ServiceRuntime
       expect(await listed(world, "prj_2")).toEqual([["prj_2", "data"]]);
     });
 
-    promise("remove() removes those of a scope, but for what is in use, and none is no error", async () => {
-      await using world = await open();
-      const kept = await world.runtime.start(serviceRequest(world, world.programs.working, data("prj_1", "used")));
-      for (const given of [data("prj_1"), data("prj_2")]) {
-        const { instanceId } = await world.runtime.start(serviceRequest(world, world.programs.working, given));
-        await world.runtime.remove(instanceId, GRACE);
-      }
-      await world.volumes.remove("prj_1");
-      expect(await listed(world, "prj_1")).toEqual([["prj_1", "used"]]);
-      expect(await listed(world, "prj_2")).toEqual([["prj_2", "data"]]);
-      await world.runtime.remove(kept.instanceId, GRACE);
-      await world.volumes.remove("prj_1");
-      await world.volumes.remove("prj_1");
-      expect(await listed(world, "prj_1")).toEqual([]);
-    });
+    promise(
+      "remove() removes the volumes of a scope that are not in use, and accepts a scope without any",
+      async () => {
+        await using world = await open();
+        const kept = await world.runtime.start(serviceRequest(world, world.programs.working, data("prj_1", "used")));
+        for (const given of [data("prj_1"), data("prj_2")]) {
+          const { instanceId } = await world.runtime.start(serviceRequest(world, world.programs.working, given));
+          await world.runtime.remove(instanceId, GRACE);
+        }
+        await world.volumes.remove("prj_1");
+        expect(await listed(world, "prj_1")).toEqual([["prj_1", "used"]]);
+        expect(await listed(world, "prj_2")).toEqual([["prj_2", "data"]]);
+        await world.runtime.remove(kept.instanceId, GRACE);
+        await world.volumes.remove("prj_1");
+        await world.volumes.remove("prj_1");
+        expect(await listed(world, "prj_1")).toEqual([]);
+      },
+    );
 
-    promise("measure() tells of the scopes that it is asked for what is in each volume", async () => {
+    promise("measure() returns the size of each volume of the given scopes", async () => {
       await using world = await open();
       const bytes = 300_000;
       for (const given of [data("prj_1"), data("prj_1", "more"), data("dep_1"), data("prj_2")]) {
@@ -70,7 +73,7 @@ export function volumesContract(name: string, open: () => Promise<ServiceRuntime
       expect(await world.volumes.measure([])).toEqual([]);
     });
 
-    promise("remove() leaves volumes that were there before, though instances of the scope used them", async () => {
+    promise("remove() keeps volumes that existed before, although instances of the scope used them", async () => {
       await using world = await open();
       const external = await world.makeExternal();
       const mounts = [{ kind: "external", name: external, target: "/kept", readOnly: false }] as const;
@@ -83,7 +86,7 @@ export function volumesContract(name: string, open: () => Promise<ServiceRuntime
     });
 
     promise(
-      "start() takes a volume that was there before, and refuses one that is missing or another scope's",
+      "start() uses a volume that existed before, and refuses one that is missing or of another scope",
       async () => {
         await using world = await open();
         const external = (volume: string, scope = "prj_1") => {

@@ -32,7 +32,7 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
       const owner = crypto.randomUUID();
       for (;;) {
         const taken = await queue.take({ owner, leaseMs: LEASE_MS, maxBuilds: 1_000_000 });
-        if (!taken) throw new Error(`Cannot take ${id}: it is not there to be taken`);
+        if (!taken) throw new Error(`Cannot take ${id}: it is not in the queue`);
         if (taken.id === id) return { deploymentId: id, owner, attempt: taken.attempts };
       }
     }
@@ -61,7 +61,7 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
       ];
     }
 
-    test("append(), write() and activate() do their work for whoever has the deployment, also after its lease ran out", async () => {
+    test("append(), write() and activate() succeed for the claim holder, even after its lease expired", async () => {
       const made = await aDeployment(world());
       const own = await claim(made.id);
       const { serviceSets, deploymentEvents, liveReleases } = world();
@@ -79,7 +79,7 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
       expect(await liveReleases.find(made.projectId)).toBeUndefined();
     });
 
-    test("activate() may lead back to another deployment of the project", async () => {
+    test("activate() can switch back to another deployment of the project", async () => {
       const former = await aDeployment(world(), { status: "ready" });
       const { organizationId, projectId } = former;
       const made = await aDeployment(world(), { organizationId, projectId });
@@ -99,7 +99,7 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
       expect(await seen(made)).toEqual(before);
     });
 
-    test("append(), write() and activate() are refused for another process, another attempt and another deployment", async () => {
+    test("append(), write() and activate() are refused for another owner, attempt or deployment", async () => {
       const [made, other] = [await aDeployment(world()), await aDeployment(world(), { held: true })];
       const own = await claim(made.id);
       const foreign = [
@@ -114,7 +114,7 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
       expect(await seen(made)).toEqual(before);
     });
 
-    test("append() and write() tell of a deployment that is gone", async () => {
+    test("append() and write() report a deployment that is gone", async () => {
       const id = newId("dep");
       const under = { deploymentId: id, owner: "one", attempt: 1 };
       const [append, write, activate] = changes(id, under);
@@ -123,7 +123,7 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
       await expect(activate!()).rejects.toMatchObject(VOID);
     });
 
-    test("activate() and the next one's take() at once: whoever was taken over from comes first or not at all", async () => {
+    test("of concurrent activate() and take() by the next worker, activate() comes first or is refused", async () => {
       for (let round = 0; round < 10; round++) {
         const made = await aDeployment(world());
         const own = await claim(made.id);

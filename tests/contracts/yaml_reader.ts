@@ -28,7 +28,7 @@ export const YAML_TEXTS: readonly (readonly [what: string, text: string, reading
     { root: map(2, ["a", 2, scalar(2, 1)], ["b", 3, list(4, scalar(4, "x"), map(5, ["c", 5, scalar(5, 2)]))]) },
   ],
   [
-    "values as YAML 1.2 means them",
+    "values with the meaning of YAML 1.2",
     'a: no\nb: 0440\nc: 1.20\nd: ~\ne: 22:22\nf: "1"\ng: Yes\nh:\n',
     {
       root: map(
@@ -45,7 +45,7 @@ export const YAML_TEXTS: readonly (readonly [what: string, text: string, reading
     },
   ],
   [
-    "anchors, aliases and merge keys, what is written out winning",
+    "anchors, aliases and merge keys, with explicit keys taking precedence",
     "a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc:\n  <<: [*a, *b]\n  x: 3\nd: *a\ne:\n  !!merge <<: *b\n",
     {
       root: map(
@@ -59,12 +59,12 @@ export const YAML_TEXTS: readonly (readonly [what: string, text: string, reading
     },
   ],
   [
-    "an anchor that is given again",
+    "an anchor that is redefined",
     "a: &x 1\nb: *x\nc: &x 2\nd: *x\n",
     { root: map(1, ["a", 1, scalar(1, 1)], ["b", 2, scalar(1, 1)], ["c", 3, scalar(3, 2)], ["d", 4, scalar(3, 2)]) },
   ],
   [
-    "tags of its own",
+    "custom tags",
     "a: !reset null\nb: !override [1]\nc: !!str 1\n",
     {
       root: map(
@@ -76,7 +76,7 @@ export const YAML_TEXTS: readonly (readonly [what: string, text: string, reading
     },
   ],
   [
-    "keys that are no texts",
+    "keys that are not strings",
     "1: a\ntrue: b\n",
     { root: map(1, ["1", 1, scalar(1, "a")], ["true", 2, scalar(2, "b")]) },
   ],
@@ -89,7 +89,7 @@ const MUCH = 120_000;
 /** Texts that cost a naive parser much time, memory or stack. */
 export const HOSTILE_TEXTS: Readonly<Record<string, string>> = {
   "lists in lists": "[".repeat(MUCH),
-  "closed lists in lists": `${"[".repeat(MUCH / 2)}${"]".repeat(MUCH / 2)}`,
+  "flow lists in lists": `${"[".repeat(MUCH / 2)}${"]".repeat(MUCH / 2)}`,
   "maps in maps": `${"{a: ".repeat(5_000)}1${"}".repeat(5_000)}`,
   "values in values": "a: ".repeat(MUCH / 3),
   "dashes after dashes": "- ".repeat(MUCH / 2),
@@ -104,7 +104,7 @@ export const HOSTILE_TEXTS: Readonly<Record<string, string>> = {
     (at) => `m${at}: &m${at} {k${at}: 1${at === 0 ? "" : `, <<: *m${at - 1}`}, l: {<<: {x${at}: 1}}}`,
   ),
   "one map merged often": `a: &a {${many(1_000, (at) => `k${at}: 1,`).replaceAll("\n", "")}}\n${many(4_000, (at) => `b${at}: {<<: *a}`)}`,
-  "an alias of itself": "a: &a [*a]",
+  "an alias to itself": "a: &a [*a]",
   "many aliases": `- &a x\n${"- *a\n".repeat(MUCH / 5)}`,
   "many anchors": many(9_000, (at) => `- &a${at} x`),
   "anchors without values": "&a ".repeat(MUCH / 3),
@@ -112,7 +112,7 @@ export const HOSTILE_TEXTS: Readonly<Record<string, string>> = {
   "one long tag": `!${"x".repeat(MUCH)}`,
   "many keys": many(12_000, (at) => `k${at}: 1`),
   "many keys in braces": `{${many(12_000, (at) => `k${at}: 1,`)}}`,
-  "one key again and again": "a: 1\n".repeat(MUCH / 5),
+  "one key repeated": "a: 1\n".repeat(MUCH / 5),
   "empty lists side by side": "[]".repeat(MUCH / 2),
   commas: `[${",".repeat(MUCH)}`,
   comments: "#\n".repeat(MUCH / 2),
@@ -127,7 +127,7 @@ export const HOSTILE_TEXTS: Readonly<Record<string, string>> = {
   "a quote that is never closed": `a: "${"x\n".repeat(MUCH / 2)}`,
   "one long number": `a: ${"9".repeat(MUCH)}`,
   zeros: "\0".repeat(MUCH),
-  "halves of signs": "\uD800".repeat(MUCH / 2),
+  "surrogate halves": "\uD800".repeat(MUCH / 2),
   "a megabyte": "a: 1\n".repeat(200_000),
 };
 
@@ -139,16 +139,16 @@ export function yamlReaderContract(name: string, open: () => YamlReader): void {
     }
 
     for (const text of ["a: [", "a: 1\n b: 2\n", '{"a": ']) {
-      test(`read() names the line of what is wrong in ${JSON.stringify(text)}`, async () => {
+      test(`read() names the line of the error in ${JSON.stringify(text)}`, async () => {
         const reading = await open().read(text);
-        if (!("problem" in reading)) throw new Error("It was read");
+        if (!("problem" in reading)) throw new Error("The text was accepted");
         expect(reading.problem.line).toBeGreaterThanOrEqual(1);
         expect(reading.problem.message).toStartWith("Cannot read");
       });
     }
 
     for (const [what, text] of Object.entries(HOSTILE_TEXTS)) {
-      test(`read() ends with an answer of bounded size for ${what}`, async () => {
+      test(`read() ends with a result of bounded size for ${what}`, async () => {
         const reading = await open().read(text);
         if ("root" in reading) expect(sizeOf(reading.root)).toBeLessThanOrEqual(20_000);
         else expect(reading.problem.message.length).toBeLessThan(200);

@@ -37,7 +37,7 @@ function readAll(pieces: readonly Uint8Array[]): string[] {
   return seen;
 }
 
-test("TarReader.read() sees the same entries however the archive is cut", () => {
+test("TarReader.read() returns the same entries for any chunking of the archive", () => {
   const whole = readAll([sample]);
   expect(whole).toEqual([
     "folder src/ 0: ",
@@ -54,7 +54,7 @@ test("TarReader.read() sees the same entries however the archive is cut", () => 
   );
 });
 
-test("unpack() of a damaged archive ends with a Failure or with a whole one, never otherwise", async () => {
+test("unpack() of a damaged archive ends with a Failure or with a complete one", async () => {
   const damage = fc.record({
     at: fc.integer({ min: 0, max: sample.length - 1 }),
     to: fc.integer({ min: 0, max: 255 }),
@@ -89,7 +89,7 @@ test("entryName() of any accepted bytes stays below its root", () => {
   );
 });
 
-test("shown() quotes a name so that it cannot break a line or turn the writing direction", () => {
+test("shown() quotes a name so that it cannot break a line or change the text direction", () => {
   expect(shown('a"b\n\u001b[31m\u202Eevil')).toBe('"a\\"b\\n\\u001b[31m\\u202eevil"');
   expect(shown("x".repeat(5_000)).length).toBeLessThan(200);
 });

@@ -15,7 +15,7 @@ function child(name: string, type: TreeChild["type"]): TreeChild {
 }
 
 describe("compareKeys()", () => {
-  test("orders any texts as their bytes in UTF-8", () => {
+  test("orders all texts by their UTF-8 bytes", () => {
     assert(
       property(string({ unit: "binary" }), string({ unit: "binary" }), (a, b) => {
         expect(Math.sign(compareKeys(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -25,7 +25,7 @@ describe("compareKeys()", () => {
 });
 
 describe("partName()", () => {
-  test("is no object's name, and tells whose part it is", () => {
+  test("is not a valid object key, and nameOfPart() returns the name of its object", () => {
     for (const name of ["x", "ä".repeat(110), ".slipway-probe-1"]) {
       const part = partName(name);
       expect([isObjectKey(part), nameOfPart(part), Buffer.byteLength(part) <= 255]).toEqual([false, name, true]);
@@ -45,7 +45,7 @@ describe("readPathPrefix()", () => {
     ["ä ö", "ä ö"],
     ["a..b", "a..b"],
     ["$(id)", "$(id)"],
-  ])("takes %j as %j", (text, prefix) => {
+  ])("normalizes %j to %j", (text, prefix) => {
     expect(readPathPrefix(text)).toBe(prefix);
   });
 
@@ -56,7 +56,7 @@ describe("readPathPrefix()", () => {
     },
   );
 
-  test("what it gives never climbs and is never absolute", () => {
+  test("never returns a prefix with .. or an absolute one", () => {
     assert(
       property(string(), (text) => {
         let prefix: string | null = null;
@@ -72,7 +72,7 @@ describe("readPathPrefix()", () => {
 });
 
 describe("probes", () => {
-  test("are unlike each other, and abandoned only when they are old", () => {
+  test("are unique, and abandoned only when they are old", () => {
     const now = new Date("2026-03-01T10:00:00Z");
     const keys = new Set(Array.from({ length: 100 }, () => probeKey(now)));
     expect(keys.size).toBe(100);
@@ -83,7 +83,7 @@ describe("probes", () => {
     expect(isAbandonedProbe("backup.tar", now)).toBe(false);
   });
 
-  test("fail with a code of the closed list, whatever a store says", () => {
+  test("fail with a code of the closed list, for any code of a store", () => {
     expect(outcome("permission_denied")).toEqual({ ok: false, code: "permission_denied", reason: "read: Cannot read" });
     expect(outcome("storage_full").code).toBe("misconfigured");
     expect(outcome("never heard of").code).toBe("unreachable");
@@ -92,7 +92,7 @@ describe("probes", () => {
 
 describe("isSystemFolder()", () => {
   test.each(["/", "/etc", "/etc/x", "/usr/local/x", "/home", "/var/lib", "/tmp", "/proc/1"])(
-    "%s is the system's",
+    "%s is a system folder",
     (path) => {
       expect(isSystemFolder(path)).toBe(true);
     },
@@ -102,7 +102,7 @@ describe("isSystemFolder()", () => {
     expect(isSystemFolder(path)).toBe(false);
   });
 
-  test("isWithin() wants whole names", () => {
+  test("isWithin() compares whole names", () => {
     expect([isWithin("/a", "/a"), isWithin("/a", "/a/b"), isWithin("/a", "/ab"), isWithin("/", "/a")]).toEqual([
       true,
       true,
@@ -113,7 +113,7 @@ describe("isSystemFolder()", () => {
 });
 
 describe("listTree()", () => {
-  test("reads no folder that cannot hold what is asked for", async () => {
+  test("skips folders that cannot hold matching objects", async () => {
     const read: string[] = [];
     const tree: Record<string, TreeChild[]> = {
       "a/": [child("b", "folder"), child("c", "folder"), child("x", "other")],
@@ -133,7 +133,7 @@ describe("listTree()", () => {
 });
 
 describe("sweepTree()", () => {
-  test("skips folders that may not be read, and what else goes wrong ends it", async () => {
+  test("skips folders without read permission, and stops at any other error", async () => {
     const part = partName("x");
     const tree: Record<string, readonly TreeChild[] | Failure> = {
       "": [child("closed", "folder"), child("open", "folder"), child("link", "other"), child(part, "file")],

@@ -54,7 +54,7 @@ describe("mappedImage()", () => {
     expect(mapped(setting, image)).toBe(image);
   });
 
-  test("takes the longest entry that fits, in whatever order", () => {
+  test("uses the longest matching entry, in any order", () => {
     const entries = [
       "*=all.example.com/",
       "library/=official.example.com/",

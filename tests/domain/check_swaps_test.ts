@@ -28,7 +28,7 @@ describe("checkSwaps()", () => {
     expect(() => check({ volumes: other }, { volumes: one })).not.toThrow();
   });
 
-  test("refuses a site below what a service may write to, and allows one above it", () => {
+  test("refuses a site below a path that a service may write to, and allows one above it", () => {
     const site = { rootDirectory: "public/shop" };
     const [app] = givenServices([{ name: "site", ...site }], new Map());
     const withWriter = (volume: string) => {

@@ -12,10 +12,13 @@ describe("loadCompose() reads", () => {
     test(name, async () => {
       const options = Bun.file(join(COMPOSE_CASES, name, "options.json"));
       const files = writtenProject(await Bun.file(join(COMPOSE_CASES, name, "project.txt")).text());
-      const says = await composeSays(files, (await options.exists()) ? ((await options.json()) as ComposeOptions) : {});
+      const result = await composeSays(
+        files,
+        (await options.exists()) ? ((await options.json()) as ComposeOptions) : {},
+      );
       const file = Bun.file(join(COMPOSE_CASES, name, "expected.json"));
-      if (UPDATES) await Bun.write(file, `${JSON.stringify(says, null, 2)}\n`);
-      expect(says).toEqual(await file.json());
+      if (UPDATES) await Bun.write(file, `${JSON.stringify(result, null, 2)}\n`);
+      expect(result).toEqual(await file.json());
     });
   }
 });

@@ -23,7 +23,7 @@ describe("dependencyCycle()", () => {
     expect(cycleText(dependencyCycle(services)!)).toBe(text);
   });
 
-  test("finds one exactly where services cannot be sorted", () => {
+  test("finds one exactly when services cannot be sorted", () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const links = fc.uniqueArray(fc.tuple(fc.nat(5), fc.nat(5)), { selector: String, maxLength: 15 });
     fc.assert(
@@ -39,7 +39,7 @@ describe("dependencyCycle()", () => {
     );
   });
 
-  test("is done at once with services that wait for each other on very many ways", () => {
+  test("is fast for services with very many dependency paths", () => {
     const all = Array.from({ length: 100 }, (_, at) =>
       service(`s${at}`, ...Array.from({ length: at }, (__, to) => `s${to}`)),
     );

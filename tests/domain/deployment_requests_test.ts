@@ -33,7 +33,7 @@ describe("requestStart()", () => {
     expect(requestStart(started)).toBeUndefined();
   });
 
-  test("leaves an approval alone, and refuses what has ended", () => {
+  test("ignores a deployment that waits for an approval, and refuses one that has ended", () => {
     expect(requestStart(of({ status: "building", held: true }))).toBeUndefined();
     expect(() => requestStart(of({ status: "failed" }))).toThrow(
       'Cannot build this deployment: its status is "failed"',
@@ -42,14 +42,14 @@ describe("requestStart()", () => {
 });
 
 describe("requestCancel()", () => {
-  test("ends a queued deployment, and leaves a running one to its worker", () => {
+  test("cancels a queued deployment, and leaves a running one to its worker", () => {
     const ended = requestCancel(of({ status: "queued", held: true }), AT);
     expect(ended).toMatchObject({ status: "cancelled", held: false, cancelRequested: true, finishedAt: AT });
     const running = requestCancel(of({ status: "building", held: true }), AT);
     expect(running).toMatchObject({ status: "building", held: false, cancelRequested: true });
   });
 
-  test("refuses what has ended or awaits a decision", () => {
+  test("refuses a deployment that has ended or awaits a decision", () => {
     for (const status of ["ready", "failed", "partial_failure"] as const)
       expect(() => requestCancel(of({ status }), AT)).toThrow(`its status is "${status}"`);
   });
@@ -58,7 +58,7 @@ describe("requestCancel()", () => {
 describe("requestDecision() and reopenDecision()", () => {
   const undecided = of({ status: "partial_failure", decision: "pending", held: true });
 
-  test("take one decision at a time", () => {
+  test("accept one decision at a time", () => {
     const requested = requestDecision(undecided, "keep");
     expect(requested).toMatchObject({ pendingDecision: "keep", held: false });
     expect(() => requestDecision(requested, "reject")).toThrow("it is being kept already");
@@ -68,7 +68,7 @@ describe("requestDecision() and reopenDecision()", () => {
     expect(requestDecision(reopened, "reject").pendingDecision).toBe("reject");
   });
 
-  test("refuse a deployment that waits for none", () => {
+  test("refuse a deployment that awaits no decision", () => {
     expect(() => requestDecision(of({ status: "ready", decision: "kept" }), "keep")).toThrow(
       "it does not wait for a decision",
     );
@@ -98,7 +98,7 @@ describe("requestApproval() and answerPrompt()", () => {
 });
 
 describe("expireHeld()", () => {
-  test("cancels what was never started, and releases an approval to the engine", () => {
+  test("cancels a deployment that was never started, and releases one that waits for an approval", () => {
     expect(expireHeld(of({ status: "queued", held: true }), AT)).toMatchObject({ status: "cancelled", held: false });
     expect(expireHeld(of({ status: "building", held: true }), AT)).toMatchObject({ status: "building", held: false });
     expect(expireHeld(of({ status: "queued", held: false }), AT)).toBeUndefined();

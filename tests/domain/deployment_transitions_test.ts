@@ -46,7 +46,7 @@ const ROWS = TABLE.trim()
     return TRANSITIONS.map((what, index) => ({ from: from as Deployment["status"], what, to: tos[index]! }));
   });
 
-const OF_NOBODY = { organizationId: "org_x", projectId: "prj_x" };
+const OWNER = { organizationId: "org_x", projectId: "prj_x" };
 const PROMPT = {
   promptId: "p",
   title: "Approve",
@@ -56,8 +56,8 @@ const PROMPT = {
   answer: null,
 };
 
-function standing(status: Deployment["status"], overrides: Partial<Deployment> = {}): Deployment {
-  return deploymentOf({ ...OF_NOBODY, status, ...overrides });
+function deploymentIn(status: Deployment["status"], overrides: Partial<Deployment> = {}): Deployment {
+  return deploymentOf({ ...OWNER, status, ...overrides });
 }
 
 test("the table has every status and every transition", () => {
@@ -66,25 +66,25 @@ test("the table has every status and every transition", () => {
 });
 
 describe("transition()", () => {
-  test.each(ROWS.filter(({ to }) => to !== "-"))("makes of $from by $what: $to", ({ from, what, to }) => {
-    const next = transition(standing(from), what, { at: minutes(5) });
+  test.each(ROWS.filter(({ to }) => to !== "-"))("changes $from by $what to $to", ({ from, what, to }) => {
+    const next = transition(deploymentIn(from), what, { at: minutes(5) });
     expect(next.status).toBe(to as Deployment["status"]);
   });
 
-  test.each(ROWS.filter(({ to }) => to === "-"))("refuses of $from: $what", ({ from, what }) => {
-    expect(() => transition(standing(from), what, { at: minutes(5) })).toThrow(`its status is "${from}"`);
+  test.each(ROWS.filter(({ to }) => to === "-"))("refuses $from: $what", ({ from, what }) => {
+    expect(() => transition(deploymentIn(from), what, { at: minutes(5) })).toThrow(`its status is "${from}"`);
     try {
-      transition(standing(from), what, { at: minutes(5) });
+      transition(deploymentIn(from), what, { at: minutes(5) });
     } catch (error) {
       expect(error).toBeInstanceOf(Failure);
       expect((error as Failure).code).toBe("deployment_not_movable");
     }
   });
 
-  test("sets the decision of a partial failure, and nothing else sets one", () => {
+  test("sets the decision of a partial failure, and no other transition sets one", () => {
     for (const { from, what, to } of ROWS.filter((row) => row.to !== "-")) {
       const expected = { partly_healthy: "pending", kept: "kept", rejected: "rejected" }[what as string] ?? null;
-      expect([from, what, to, transition(standing(from), what, { at: minutes(5) }).decision]).toEqual([
+      expect([from, what, to, transition(deploymentIn(from), what, { at: minutes(5) }).decision]).toEqual([
         from,
         what,
         to,
@@ -93,18 +93,18 @@ describe("transition()", () => {
     }
   });
 
-  test("notes when it started, was built and finished", () => {
-    const taken = transition(standing("queued"), "taken", { at: minutes(1) });
+  test("records when it started, was built and finished", () => {
+    const taken = transition(deploymentIn("queued"), "taken", { at: minutes(1) });
     const built = transition(taken, "built", { at: minutes(2) });
     const ready = transition(built, "healthy", { at: minutes(3) });
     expect([taken.startedAt, taken.builtAt, taken.finishedAt]).toEqual([minutes(1), null, null]);
     expect([built.startedAt, built.builtAt, built.finishedAt]).toEqual([minutes(1), minutes(2), null]);
     expect([ready.startedAt, ready.builtAt, ready.finishedAt]).toEqual([minutes(1), minutes(2), minutes(3)]);
-    expect(transition(standing("queued"), "cancelled", { at: minutes(4) }).finishedAt).toEqual(minutes(4));
+    expect(transition(deploymentIn("queued"), "cancelled", { at: minutes(4) }).finishedAt).toEqual(minutes(4));
   });
 
-  test("lets a wait for a decision not count as work", () => {
-    const started = standing("deploying", { startedAt: minutes(1) });
+  test("does not count the wait for a decision as work", () => {
+    const started = deploymentIn("deploying", { startedAt: minutes(1) });
     const held = transition(started, "partly_healthy", { at: minutes(3) });
     expect(workDurationMs(held)).toBe(120_000);
     for (const what of ["kept", "rejected"] as const) {
@@ -112,28 +112,31 @@ describe("transition()", () => {
       expect([decided.finishedAt, workDurationMs(decided)]).toEqual([minutes(500), 120_000]);
     }
     expect(workDurationMs(transition(started, "healthy", { at: minutes(4) }))).toBe(180_000);
-    expect([workDurationMs(started), workDurationMs(standing("queued"))]).toEqual([null, null]);
+    expect([workDurationMs(started), workDurationMs(deploymentIn("queued"))]).toEqual([null, null]);
   });
 
-  test("keeps an open prompt while the build goes on, and closes it when the build is over", () => {
-    const asking = standing("building", { prompt: PROMPT });
+  test("keeps an open prompt until the build is over, then clears it", () => {
+    const asking = deploymentIn("building", { prompt: PROMPT });
     expect(transition(asking, "built", { at: minutes(1) }).prompt).toBeNull();
     expect(transition(asking, "cancelled", { at: minutes(1) }).prompt).toBeNull();
-    expect(transition(standing("queued", { prompt: PROMPT }), "taken", { at: minutes(1) }).prompt).toEqual(PROMPT);
+    expect(transition(deploymentIn("queued", { prompt: PROMPT }), "taken", { at: minutes(1) }).prompt).toEqual(PROMPT);
   });
 
-  test("keeps the error that ended it, and waits for nothing any more", () => {
+  test("keeps the error that ended it, and clears waitingFor", () => {
     const error = { code: "build_failed", message: "Cannot finish the build", step: "build" as const };
-    const failed = transition(standing("building", { waitingFor: "dep_other" }), "failed", { at: minutes(1), error });
+    const failed = transition(deploymentIn("building", { waitingFor: "dep_other" }), "failed", {
+      at: minutes(1),
+      error,
+    });
     expect([failed.error, failed.waitingFor]).toEqual([error, null]);
   });
 });
 
-test("nothing that ended ever changes again, whatever happens to it", () => {
+test("a deployment that has ended never changes again", () => {
   const ENDED = ["ready", "failed", "cancelled", "rejected", "superseded"];
   assert(
     property(array(constantFrom(...TRANSITIONS), { maxLength: 12 }), (whats) => {
-      let deployment = standing("queued");
+      let deployment = deploymentIn("queued");
       for (const what of whats) {
         const before = deployment;
         try {
@@ -148,7 +151,7 @@ test("nothing that ended ever changes again, whatever happens to it", () => {
   );
 });
 
-test("occupies() holds for what runs and for a pending decision", () => {
+test("occupies() is true for running deployments and for a pending decision", () => {
   expect(DEPLOYMENT_STATUSES.filter((status) => occupies({ status }))).toEqual([
     "building",
     "deploying",
@@ -156,7 +159,7 @@ test("occupies() holds for what runs and for a pending decision", () => {
   ]);
 });
 
-test("isRunning() and isSettled() part the statuses in two; a pending decision is settled", () => {
+test("isRunning() and isSettled() are opposites; a pending decision is settled", () => {
   const running = DEPLOYMENT_STATUSES.filter((status) => isRunning({ status }));
   expect(running).toEqual(["queued", "building", "deploying"]);
   expect(DEPLOYMENT_STATUSES.filter((status) => isSettled({ status }))).toEqual(

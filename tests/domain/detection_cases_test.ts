@@ -24,11 +24,11 @@ function found(files: ReadonlyMap<string, Uint8Array>): Promise<Detection> {
 }
 
 /** Omits empty and default values. */
-function told(detection: object): object {
-  const says = Object.entries(detection).filter(
+function comparable(detection: object): object {
+  const fields = Object.entries(detection).filter(
     ([key, value]) => value !== null && !isEmpty(value) && !(key === "projectType" && value === "app"),
   );
-  return Object.fromEntries(says.map(([key, value]) => [key, key === "image" ? told(value as object) : value]));
+  return Object.fromEntries(fields.map(([key, value]) => [key, key === "image" ? comparable(value as object) : value]));
 }
 
 function isEmpty(value: unknown): boolean {
@@ -42,10 +42,10 @@ describe("detect() recognises", () => {
 
   for (const { name } of cases.toSorted((a, b) => a.name.localeCompare(b.name))) {
     test(name, async () => {
-      const says = told(await found(writtenProject(await Bun.file(join(FOLDER, name, "project.txt")).text())));
+      const result = comparable(await found(writtenProject(await Bun.file(join(FOLDER, name, "project.txt")).text())));
       const file = Bun.file(join(FOLDER, name, "expected.json"));
-      if (UPDATES) await Bun.write(file, `${JSON.stringify(says, null, 2)}\n`);
-      expect(says).toEqual(await file.json());
+      if (UPDATES) await Bun.write(file, `${JSON.stringify(result, null, 2)}\n`);
+      expect(result).toEqual(await file.json());
     });
   }
 });

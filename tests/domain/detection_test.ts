@@ -31,10 +31,10 @@ function facts(files: Files): Partial<Detection> {
     packageManagerVersion: _manager,
     ...found
   } = detected(files);
-  const told = Object.entries(found).filter(
+  const entries = Object.entries(found).filter(
     ([key, value]) => JSON.stringify(value) !== JSON.stringify(NOTHING_DETECTED[key as keyof Detection]),
   );
-  return Object.fromEntries(told);
+  return Object.fromEntries(entries);
 }
 
 const json = (value: unknown) => JSON.stringify(value);
@@ -613,17 +613,17 @@ describe("detect()", () => {
     ["an unknown project", { "notes.txt": "" }, "Cannot tell what this project is"],
   ];
   for (const [what, files, sentence] of WARNED) {
-    test(`warns of ${what}`, () => {
+    test(`warns about ${what}`, () => {
       expect(detected(files).warnings.join("\n")).toContain(sentence);
     });
   }
 
-  test("says nothing about a package.json that could not be loaded but that", () => {
+  test("warns only about a package.json that could not be loaded", () => {
     const found = detect({ paths: ["package.json"], text: () => undefined, data: () => undefined });
     expect(found.warnings).toEqual([expect.stringContaining("too large or gone")]);
   });
 
-  test("puts no name of the project into a command that a shell could misread", () => {
+  test("puts no unsafe name of the project into a command", () => {
     const evil = "x.js; touch evil";
     const files = {
       "package.json": pkg(["express"], { main: evil, packageManager: "npm; evil@1" }),
@@ -635,7 +635,7 @@ describe("detect()", () => {
     expect(json(detected(files))).not.toContain("evil");
   });
 
-  test("takes a package.json with members of every wrong type", () => {
+  test("accepts a package.json with fields of any wrong type", () => {
     const wrong = fc.oneof(
       fc.constant(null),
       fc.integer(),
@@ -663,7 +663,7 @@ describe("detect()", () => {
     );
   });
 
-  test("never throws, whatever the manifests hold, and says the same again", () => {
+  test("never throws for any manifests, and is deterministic", () => {
     const names = fc.constantFrom(
       "package.json",
       "deno.jsonc",
@@ -696,7 +696,7 @@ describe("detect()", () => {
 });
 
 describe("isManifest()", () => {
-  test("tells what has to be read, near the root and outside of foreign folders", () => {
+  test("is true for files to be read, near the root and outside of third-party folders", () => {
     const read = [
       "package.json",
       "apps/web/package.json",

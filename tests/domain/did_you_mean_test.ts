@@ -13,19 +13,19 @@ describe("didYouMean()", () => {
     ["localpaht", "localPath"],
     ["env", "environment"],
     ["Environ", "environment"],
-  ])("for %p names %p", (word, meant) => {
+  ])("for %p suggests %p", (word, meant) => {
     expect(didYouMean(word, FIELDS)).toBe(` (did you mean "${meant}"?)`);
   });
 
   test.each([
-    ["what is far from all", "colour"],
-    ["what begins like several", "git"],
+    ["a word unlike all fields", "colour"],
+    ["a prefix of several fields", "git"],
     ["one letter", "e"],
     ["nothing", ""],
     ["a long text", "port".repeat(1_000)],
     ["a number", 5],
     ["an object", { port: 1 }],
-  ])("for %s says nothing", (_, word) => {
+  ])("for %s suggests nothing", (_, word) => {
     expect(didYouMean(word, FIELDS)).toBe("");
   });
 });

@@ -16,7 +16,7 @@ describe("normalHostname()", () => {
     ["हिन्दी.भारत", "xn--j2bd4cyah0f.xn--h2brj9c"],
     ["ｅｘａｍｐｌｅ.com", "example.com"],
     [`${"a".repeat(63)}.com`, `${"a".repeat(63)}.com`],
-  ])("brings %j to %j", (text, expected) => {
+  ])("normalizes %j to %j", (text, expected) => {
     expect(normalHostname(text)).toBe(expected);
   });
 
@@ -60,7 +60,7 @@ describe("normalHostname()", () => {
     expect(normalHostname(text)).toBeUndefined();
   });
 
-  test("changes nothing in what it made itself, which is lower-case ASCII labels", () => {
+  test("is idempotent and returns lower-case ASCII labels", () => {
     const label = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(label, label, (name, top) => {
@@ -74,7 +74,7 @@ describe("normalHostname()", () => {
   });
 });
 
-test("proofRecord() names a record under the host name and a value with the proof", () => {
+test("proofRecord() returns a record name under the host name and a value with the proof", () => {
   const domain = {
     id: "dom_1",
     organizationId: "org_1",

@@ -8,7 +8,7 @@ describe("foregroundCommand()", () => {
     [".venv/bin/python -m uvicorn main:app --port $PORT", "exec .venv/bin/python -m uvicorn main:app --port $PORT"],
     ["HOST=0.0.0.0 node dist/server/entry.mjs", "exec env HOST=0.0.0.0 node dist/server/entry.mjs"],
     ['serve --listen "$PORT"', 'exec serve --listen "$PORT"'],
-  ])("lets a program take the place of the shell: %s", (command, text) => {
+  ])("replaces the shell by the program: %s", (command, text) => {
     expect(foregroundCommand(command)).toBe(text);
   });
 
@@ -25,15 +25,15 @@ describe("foregroundCommand()", () => {
     "node x\nnode y",
     ". ./env; node x",
     "",
-  ])("lets the shell wait for what needs it: %j", (command) => {
+  ])("keeps the shell for commands that need it: %j", (command) => {
     expect(foregroundCommand(command)).toBe(`trap : TERM INT\n${command}`);
   });
 
-  test("answers at once, whatever it is given", () => {
+  test("is fast for any text", () => {
     for (const piece of ["a ", "A=1 ", "=", "$", '"', " "]) foregroundCommand(`${piece.repeat(200_000)};`);
   });
 
-  test("lets a program behind the shell end in its own way", async () => {
+  test("lets a program under the shell handle the signal itself", async () => {
     const program = "$SIG{TERM} = sub { print qq(ended\\n); exit 0 }; $| = 1; print qq(up\\n); sleep 1 while 1";
     const command = foregroundCommand(`true && perl -e '${program}'`);
     const child = Bun.spawn(["/bin/sh", "-c", command], { stdout: "pipe", detached: true });

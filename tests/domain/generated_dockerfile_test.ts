@@ -27,7 +27,7 @@ function firstWords(commands: DockerfileRequest["commands"], path: string): stri
   return text.split("\n").map((line) => line.split(" ")[0]!);
 }
 
-describe("generatedDockerfile() answers as written in tests/domain/dockerfiles:", () => {
+describe("generatedDockerfile() returns the text in tests/domain/dockerfiles:", () => {
   const scenes = { ...DOCKERFILE_SCENES, ...SECRET_SCENES, site: SITE_SCENE };
   const requests = Object.entries(scenes).flatMap(([name, { request }]): [string, DockerfileRequest][] => [
     [name, request],
@@ -43,7 +43,7 @@ describe("generatedDockerfile() answers as written in tests/domain/dockerfiles:"
 });
 
 describe("generatedDockerfile()", () => {
-  test("takes base images from where the operator says", () => {
+  test("uses base images as mapped by the operator", () => {
     const baseImages = [baseImageEntry("node=mirror.example.com/js/node")!];
     const mixed = recipe("node:22", { runImage: "gcr.io/thing/run:1" });
     expect(lines({ recipe: mixed, baseImages }, "FROM")).toEqual([
@@ -52,7 +52,7 @@ describe("generatedDockerfile()", () => {
     ]);
   });
 
-  test("sets the variables of the final stage there and nowhere else", () => {
+  test("sets the variables of the final stage only there", () => {
     const variables = recipe("a", { environment: { A: "1", B: "1" }, runEnvironment: { B: "2", C: "3" } });
     expect(lines({ recipe: variables }, "ENV").map((line) => line.slice(4))).toEqual([
       'A="1"',
@@ -71,16 +71,16 @@ describe("generatedDockerfile()", () => {
     expect(lines({ recipe: cached, commands, cacheScope: "prj_b" }, "RUN")[0]).toContain("id=prj_b/root/.npm,");
   });
 
-  test("tells the build, and nothing before it, which environment it is for", () => {
+  test("passes the environment digest to the build, and to nothing before it", () => {
     const [one, two] = ["one", "two"].map((environmentDigest) =>
       generatedDockerfile({ ...SECRET_SCENES["secrets while installing and building"]!.request, environmentDigest }),
     ) as [string, string];
     const [before, after] = one.split('ARG SLIPWAY_ENVIRONMENT="one"\n') as [string, string];
     expect(two).toBe(`${before}ARG SLIPWAY_ENVIRONMENT="two"\n${after}`);
-    expect(after).toMatch(/^RUN .*cat list >> told/);
+    expect(after).toMatch(/^RUN .*cat list >> marks/);
   });
 
-  test("mentions no secret where the builder cannot hide it", () => {
+  test("mentions no secret when the builder cannot hide it", () => {
     const { request } = SECRET_SCENES["secrets while installing and building"]!;
     expect(generatedDockerfile({ ...request, mounts: false })).not.toMatch(/slipway_env|--mount/);
   });
@@ -108,14 +108,14 @@ describe("generatedDockerfile()", () => {
       { recipe: recipe("a", { wholeRepository: true }), rootDirectory: "a\nRUN evil" },
       "the root directory holds",
     ],
-  ])("refuses %s in a sentence", (_, special, sentence) => {
+  ])("refuses %s with an explanation", (_, special, sentence) => {
     const make = () => generatedDockerfile(plainRequest(special));
     expect(make).toThrow(Failure);
     expect(make).toThrow(`Cannot make a Dockerfile: ${sentence}`);
     expect(make).toThrow("your own Dockerfile");
   });
 
-  test("lets no text of a person begin a line, whatever it is", () => {
+  test("never lets user text start a line", () => {
     const text = oneof(
       string({ unit: "binary" }),
       string({
@@ -129,7 +129,7 @@ describe("generatedDockerfile()", () => {
     );
   });
 
-  test("hands every command on as it is", () => {
+  test("passes on every command unchanged", () => {
     assert(
       property(string({ unit: "grapheme" }), (start) => {
         const [command] = lines({ commands: { install: null, build: null, start } }, "CMD");

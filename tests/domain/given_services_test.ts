@@ -18,7 +18,7 @@ function refusal(definitions: readonly ServiceDefinition[]): Failure {
     if (error instanceof Failure) return error;
     throw error;
   }
-  throw new Error("It was not refused");
+  throw new Error("The services were accepted");
 }
 
 const APP = {
@@ -35,7 +35,7 @@ const DOCKERFILE = { kind: "dockerfile", context: "", dockerfile: null, text: nu
 const IMAGE = { kind: "image", reference: "postgres:18", pull: "missing" };
 
 describe("givenServices()", () => {
-  test("writes a service out that says nothing but its name", () => {
+  test("fills in the defaults of a service that has only a name", () => {
     expect(one({})).toEqual({
       name: "web",
       from: APP,
@@ -89,16 +89,16 @@ describe("givenServices()", () => {
         buildCommand: "b",
       },
     ],
-  ] as [Omit<ServiceDefinition, "name">, object][])("tells what %j is made from", (definition, from) => {
+  ] as [Omit<ServiceDefinition, "name">, object][])("returns the source of %j", (definition, from) => {
     expect(one(definition).from).toEqual(from as never);
   });
 
-  test("keeps the TCP ports inside, in their order and each once", () => {
+  test("keeps the TCP ports inside the container, in order and without duplicates", () => {
     const ports = [80, "8080:443", "127.0.0.1:53:53/udp", "3000-3002", "9000:80"];
     expect(one({ ports }).ports).toEqual([80, 443, 3000, 3001, 3002]);
   });
 
-  test("takes variables from a map and from a list, and leaves those that are only named to the project, which has to have them", () => {
+  test("reads variables from a map and a list, and requires the named ones from the project", () => {
     expect(one({ environment: { A: "1", B: "" } }).environment).toEqual({ A: "1", B: "" });
     const environment = ["A=1=2", "B=", "TOKEN"];
     const variables = new Map([["TOKEN", new Secret("letmein")]]);
@@ -147,7 +147,7 @@ describe("givenServices()", () => {
       ["a", "b"],
       ["a", "b"],
     ],
-  ])("understands the health test %j", (given, read) => {
+  ])("reads the health check test %j", (given, read) => {
     const health = one({ healthcheck: given === undefined ? {} : { test: given } }).container.healthcheck;
     expect(health).toEqual({
       test: read,
@@ -158,11 +158,11 @@ describe("givenServices()", () => {
     } as never);
   });
 
-  test("switches an image's own health check off", () => {
+  test("can disable the health check of an image", () => {
     expect(one({ healthcheck: { test: ["NONE"] } }).container.healthcheck).toBe("none");
   });
 
-  test("takes dependencies as a list and as a map, and makes one-shot what others wait to end", () => {
+  test("reads dependencies as a list and as a map, and makes services one-shot that others wait to complete", () => {
     const specs = givenServices(
       [
         {
@@ -230,7 +230,7 @@ describe("givenServices()", () => {
     ["resources.memoryBytes", { resources: { memoryBytes: 1 } }],
     ["resources.cpus", { resources: { cpus: 0.001 } }],
     ["dependsOn.0", { dependsOn: ["web"] }],
-    ["dependsOn.0", { dependsOn: ["nobody"] }],
+    ["dependsOn.0", { dependsOn: ["unknown"] }],
     ["dependsOn.1", { dependsOn: ["other", "other"] }],
     ["dependsOn.other", { dependsOn: { other: { condition: "service_happy" } } }],
   ] as [string, Omit<ServiceDefinition, "name">][])("names %s in %j", (field, definition) => {
@@ -238,7 +238,7 @@ describe("givenServices()", () => {
     expect([kind, details?.[0]?.path]).toEqual(["invalid", `services.1.${field}`]);
   });
 
-  test("refuses two of one name, and services that wait for each other", () => {
+  test("refuses duplicate names, and services that wait for each other", () => {
     expect(refusal([{ name: "a" }, { name: "b" }, { name: "a" }]).details?.[0]?.path).toBe("services.2.name");
     const circle = refusal([
       { name: "first" },

@@ -43,7 +43,7 @@ describe("checkHostAccess()", () => {
     "/etc",
     "/",
     "/old_volume",
-  ])("refuses %j, saying which service, which path and what to do", (path) => {
+  ])("refuses %j, naming the service, the path and what to do", (path) => {
     expect(() => check(host(path))).toThrow(
       expect.objectContaining({
         kind: "forbidden",
@@ -53,7 +53,7 @@ describe("checkHostAccess()", () => {
     );
   });
 
-  test("lets a service write where an admin allows it, not where every project may read", () => {
+  test("lets a service write where an admin allows it, not where every project may only read", () => {
     expect(check({ kind: "host", path: "/srv/shop", target: "/x", readOnly: false })).toBeUndefined();
     for (const path of ["/opt/apps", "/opt/apps/one"])
       expect(() => check({ kind: "host", path, target: "/x", readOnly: false })).toThrow("Mount it with :ro");
@@ -64,14 +64,14 @@ describe("checkHostAccess()", () => {
   });
 
   test.each(["/var/lib/slipway", "/var/lib/slipway/releases", "/var/lib", "/var/lib/x/../slipway", "/"])(
-    "gives nobody its own data by %j",
+    "refuses access to its own data by %j",
     (path) => {
       expect(() => check(host(path), { hostPaths: ["/", path], roots: ["/"] })).toThrow("own data");
     },
   );
 
   test.each(["/var/run/docker.sock", "/run/docker.sock", "/run", "/var/run/", "/run/containerd"])(
-    "gives the engine's socket at %j only where exactly this is allowed",
+    "allows the engine's socket at %j only when exactly this path is allowed",
     (path) => {
       expect(() => check(host(path), { hostPaths: ["/"], roots: ["/", path] })).toThrow("socket");
       expect(check(host(path), { hostPaths: [path] })).toBeUndefined();
@@ -92,7 +92,7 @@ describe("checkHostAccess()", () => {
     expect(check(volume("data", false), { mode: "cloud" })).toBeUndefined();
   });
 
-  test("leaves files of the source and memory alone", () => {
+  test("ignores files of the source and memory mounts", () => {
     expect(check({ kind: "source", path: "x", target: "/x", readOnly: true }, { mode: "cloud" })).toBeUndefined();
     expect(check({ kind: "memory", target: "/x", bytes: null }, { mode: "cloud" })).toBeUndefined();
   });

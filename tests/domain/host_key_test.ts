@@ -17,7 +17,7 @@ function keyLine(type: string, body: Uint8Array): { line: string; fingerprint: s
 describe("readHostKey()", () => {
   test.each([
     ["a fingerprint", FINGERPRINT],
-    ["a fingerprint with white space around", `  ${FINGERPRINT}\n`],
+    ["a fingerprint with surrounding white space", `  ${FINGERPRINT}\n`],
     ["a public key line", LINE],
     ["a public key line with a comment", `${LINE} root@server made today`],
     ["a known_hosts line", `server.example,10.0.0.5 ${LINE}`],
@@ -28,7 +28,7 @@ describe("readHostKey()", () => {
     expect(await readHostKey(text)).toBe(FINGERPRINT);
   });
 
-  test("gives the fingerprint of every kind of key", async () => {
+  test("returns the fingerprint of every kind of key", async () => {
     const type = fc.constantFrom("ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp521");
     await fc.assert(
       fc.asyncProperty(type, fc.uint8Array({ minLength: 1, maxLength: 600 }), async (name, body) => {
@@ -50,7 +50,7 @@ describe("readHostKey()", () => {
     ["a key type alone", "ssh-ed25519"],
     ["a key that is not base64", "ssh-ed25519 !!!!"],
     ["a key cut short", LINE.slice(0, -2)],
-    ["a key of another type than it says", LINE.replace("ssh-ed25519", "ssh-rsa")],
+    ["a key whose type differs from its content", LINE.replace("ssh-ed25519", "ssh-rsa")],
     ["an outdated key type", keyLine("ssh-dss", Buffer.alloc(64, 7)).line],
     ["a certificate authority", `@cert-authority *.example ${LINE}`],
     ["two lines", `${LINE}\n${LINE}`],

@@ -4,13 +4,13 @@ import { isAnyId, isId, newId } from "../../domain/id.ts";
 import { newToken } from "../../domain/identity/token.ts";
 
 describe("newId()", () => {
-  test("makes a prefix and 26 characters that no reader mistakes", () => {
+  test("returns a prefix and 26 unambiguous characters", () => {
     for (const prefix of ["prj", "usr", "tok"] as const) {
       expect(newId(prefix)).toMatch(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`));
     }
   });
 
-  test("makes no id twice, also at one time", () => {
+  test("never returns an id twice, even for the same time", () => {
     const at = new Date();
     const ids = new Set(Array.from({ length: 10_000 }, () => newId("dep", at)));
     expect(ids.size).toBe(10_000);
@@ -27,13 +27,13 @@ describe("newId()", () => {
     );
   });
 
-  test("makes an id for a time before 1970 too", () => {
+  test("accepts a time before 1970", () => {
     expect(isId("aud", newId("aud", new Date("1960-01-01")))).toBe(true);
   });
 });
 
 describe("isId()", () => {
-  test("takes what newId() makes, of that kind alone", () => {
+  test("accepts what newId() returns, of that kind only", () => {
     expect(isId("prj", newId("prj"))).toBe(true);
     expect(isId("usr", newId("prj"))).toBe(false);
   });
@@ -56,13 +56,13 @@ describe("isId()", () => {
     expect(isId("prj", text)).toBe(false);
   });
 
-  test.each([20, 40])("takes %d characters", (length) => {
+  test.each([20, 40])("accepts %d characters", (length) => {
     expect(isId("prj", `prj_${"0".repeat(length)}`)).toBe(true);
   });
 });
 
 describe("isAnyId()", () => {
-  test("takes an id of every kind, and no access token", () => {
+  test("accepts an id of every kind, and no access token", () => {
     for (const prefix of ["aud", "prj", "tok", "usr"] as const) expect(isAnyId(newId(prefix))).toBe(true);
     for (const text of [newToken(), `slp_${"a".repeat(30)}`, "prj_short", "", ` ${newId("prj")}`]) {
       expect(isAnyId(text)).toBe(false);

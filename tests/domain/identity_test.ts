@@ -23,7 +23,7 @@ function identity(overrides: Partial<Identity> = {}): Identity {
 }
 
 describe("actIn()", () => {
-  test("lets a session act in the organization named, with that membership's role and grants", () => {
+  test("lets a session act in the named organization, with the role and grants of that membership", () => {
     expect(actIn(identity(), "org_b")).toEqual({
       userId: "usr_1",
       founder: false,
@@ -34,11 +34,11 @@ describe("actIn()", () => {
     });
   });
 
-  test("lets a session that names none act in the first joined", () => {
+  test("lets a session that names none act in the organization joined first", () => {
     expect(actIn(identity(), null)).toMatchObject(FIRST);
   });
 
-  test("lets a token act in its own organization, named or not, with its narrowing and its end", () => {
+  test("lets a token act in its own organization, named or not, with its narrowing and expiry", () => {
     const narrowing = { permissions: ["project:read"], grants: [] } as const;
     const expiresAt = new Date(5);
     const token = identity({
@@ -60,20 +60,20 @@ describe("actIn()", () => {
     }
   });
 
-  test("hides from a token every organization but its own, also one its owner belongs to", () => {
+  test("hides from a token every organization except its own, even one its owner belongs to", () => {
     const token = identity({ boundTo: "org_b" });
     for (const named of ["org_a", "org_unknown"]) {
       expect(() => actIn(token, named)).toThrow(expect.objectContaining({ code: "organization_not_found" }));
     }
   });
 
-  test("hides from a session an organization without a membership, in the same words as an unknown one", () => {
+  test("hides from a session an organization without a membership as not found", () => {
     expect(() => actIn(identity(), "org_c")).toThrow(
       expect.objectContaining({ kind: "not_found", code: "organization_not_found" }),
     );
   });
 
-  test("does not identify a session whose last membership ended", () => {
+  test("does not identify a session without any membership left", () => {
     for (const named of [null, "org_a"]) {
       expect(() => actIn(identity({ memberships: [] }), named)).toThrow(
         expect.objectContaining({ kind: "unauthenticated" }),
@@ -98,7 +98,7 @@ describe("normalEmail()", () => {
     ["o'brien@example.com", "o'brien@example.com"],
     ["用户@例子.公司", "用户@例子.公司"],
     ["jose\u0301@example.com", "jos\u00e9@example.com"],
-  ])("brings %j to %j", (text, expected) => {
+  ])("normalizes %j to %j", (text, expected) => {
     expect(normalEmail(text)).toBe(expected);
   });
 
@@ -123,7 +123,7 @@ describe("normalEmail()", () => {
     expect(normalEmail(text)).toBeUndefined();
   });
 
-  test("changes nothing in what it made itself", () => {
+  test("is idempotent", () => {
     const parts = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(parts, parts, (name, host) => {

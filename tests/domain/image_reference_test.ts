@@ -26,7 +26,7 @@ describe("imageReference()", () => {
     expect(imageReference(text)).toMatchObject({ registry, name, full });
   });
 
-  test("takes a whole id for one, and nothing that an engine would take for a part of one", () => {
+  test("accepts a whole image id, and nothing that an engine would read as a part of one", () => {
     expect(imageReference(DIGEST)).toEqual({ registry: null, name: "", tag: null, digest: DIGEST, full: DIGEST });
     for (const text of ["sha256:0123", "sha256", `docker.io/library/sha256:12`, "0123456789abcdef".repeat(4)]) {
       expect([text, imageReference(text)]).toEqual([text, undefined]);

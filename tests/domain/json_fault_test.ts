@@ -39,7 +39,7 @@ describe("jsonFault()", () => {
     },
   );
 
-  test("finds a fault wherever the parser does, and none elsewhere", () => {
+  test("finds a fault exactly when the parser does", () => {
     const base = '{"a": [1, {"b": "c\\n"}, true], "d": {"e": null, "f": -1.5e3}}';
     const marks = [..."{}[],:\"\\ a1\n'/"];
     for (let at = 0; at <= base.length; at++) {
@@ -50,7 +50,7 @@ describe("jsonFault()", () => {
     }
   });
 
-  test("takes deep and long texts in linear time", () => {
+  test("handles deep and long texts in linear time", () => {
     expect(jsonFault("[".repeat(1_000_000))?.reason).toBe("it ends too early: ] is missing");
     expect(jsonFault(`"${"\\".repeat(1_000_001)}`)?.reason).toBe("text is not closed by double quotes");
   });

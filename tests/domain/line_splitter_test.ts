@@ -31,12 +31,12 @@ test.each<[string, string[]]>([
   ["\u001B[31mred\u001B[0m\u001B[2K\r\u001B[1Gx\n", ["\u001B[31mred\u001B[0m\u001B[2K", "\u001B[1Gx"]],
   ["tab\tand \u0000 stay\n", ["tab\tand \u0000 stay"]],
   ["\uFEFFbom\n", ["\uFEFFbom"]],
-])("push() splits %j wherever it is cut", (text, lines) => {
+])("push() splits %j for any chunking", (text, lines) => {
   const bytes = bytesOf(text);
   for (const length of [1, 2, 3, 5, 1_000]) expect(split(bytes, [length])).toEqual(lines);
 });
 
-test("push() gives a line as soon as it is ended", () => {
+test("push() returns a line as soon as it ends", () => {
   const splitter = new LineSplitter();
   expect(splitter.push(bytesOf("50%\r"))).toEqual(["50%"]);
   expect(splitter.push(bytesOf("\n"))).toEqual([]);
@@ -46,13 +46,13 @@ test("push() gives a line as soon as it is ended", () => {
   expect(splitter.flush()).toEqual([]);
 });
 
-test("push() decodes characters that are split over chunks and marks broken ones", () => {
+test("push() decodes characters that are split over chunks and replaces broken ones", () => {
   expect(split(bytesOf("grün – 🚀\n"), [1])).toEqual(["grün – 🚀"]);
   expect(split(new Uint8Array([0x61, 0xff, 0x62, 0x0a, 0xf0, 0x9f]), [1])).toEqual(["a\uFFFDb", "\uFFFD"]);
   expect(split(new Uint8Array([0xe2, 0x82, 0x0a, 0x61]), [1])).toEqual(["\uFFFD", "a"]);
 });
 
-test("push() gives the same lines however the bytes are cut, and loses nothing but ends of lines", () => {
+test("push() returns the same lines for any chunking, and loses nothing except line ends", () => {
   const byte = fc.oneof(fc.constantFrom(0x0a, 0x0d, 0x20, 0x61, 0xc3, 0xa4, 0xf0, 0x9f, 0x9a, 0x80), fc.nat(255));
   fc.assert(
     fc.property(
@@ -71,7 +71,7 @@ test("push() gives the same lines however the bytes are cut, and loses nothing b
   );
 });
 
-test("push() cuts a line of many megabytes into bounded pieces, losing nothing", () => {
+test("push() cuts a line of many megabytes into bounded pieces, without loss", () => {
   const text = "0123456789".repeat(500_000);
   for (const length of [1_000, 65_536, 10_000_000]) {
     const lines = split(bytesOf(text), [length]);

@@ -4,7 +4,7 @@ import { loggedError } from "../../domain/logged_error.ts";
 import { Secret } from "../../domain/secret.ts";
 
 describe("loggedError()", () => {
-  test("tells what a failure says, its code and what led to it", () => {
+  test("returns the message of a failure, its code and its cause", () => {
     const refused = Object.assign(new Error("connect refused"), { code: "ECONNREFUSED" });
     const away = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers", { cause: refused });
     expect(loggedError(away)).toEqual({
@@ -15,7 +15,7 @@ describe("loggedError()", () => {
     expect(loggedError(invalid("wrong", "Cannot do this"))).toEqual({ error: "Cannot do this", code: "wrong" });
   });
 
-  test("tells where any other error comes from", () => {
+  test("returns the stack of any other error", () => {
     const bug = new TypeError("x is not a function", { cause: new Error("because") });
     expect(loggedError(bug)).toEqual({
       error: "x is not a function",
@@ -33,11 +33,11 @@ describe("loggedError()", () => {
     [{ reason: "odd" }, '{"reason":"odd"}'],
     [new Secret("canary"), '"[secret]"'],
     [{ toJSON: (): undefined => undefined }, "[object Object]"],
-  ])("takes %p, which is no error", (thrown, expected) => {
+  ])("accepts %p, which is not an error", (thrown, expected) => {
     expect(loggedError(thrown)).toEqual({ error: expected });
   });
 
-  test("takes what holds itself", () => {
+  test("accepts a circular object", () => {
     const round: { self?: unknown } = {};
     round.self = round;
     expect(loggedError(round)).toEqual({ error: "[object Object]" });

@@ -21,11 +21,11 @@ describe("missingTool()", () => {
     expect(missingTool(["building", line, "npm error code 127"], 127)).toBe(tool);
   });
 
-  test("takes the last one that was not found", () => {
+  test("returns the last missing tool", () => {
     expect(missingTool(["sh: 1: one: not found", "sh: 1: two: not found"], 127)).toBe("two");
   });
 
-  test("believes a program between that says what its child ended with", () => {
+  test("accepts an intermediate program that reports the exit code of its child", () => {
     expect(missingTool(["make: go: No such file or directory", "make: *** [all] Error 127"], 2)).toBe("go");
     expect(missingTool(["sh: 1: next: not found", " ELIFECYCLE  Command failed with exit code 127."], 1)).toBe("next");
   });
@@ -36,7 +36,7 @@ describe("missingTool()", () => {
     [["npm error 404 Not Found"], 127],
     [["sh: 1: $(id): not found"], 127],
     [[], 127],
-  ])("says nothing of %j with code %p", (lines, code) => {
+  ])("returns nothing for %j with code %p", (lines, code) => {
     expect(missingTool(lines, code)).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { isHostName, isPublicAddress, parseAddress } from "../../domain/network_
 const anyIpv4 = fc.ipV4();
 const anyIpv6 = fc.ipV6();
 
-test("parseAddress() reads what the system reads as an address, and nothing else", () => {
+test("parseAddress() accepts exactly what the system accepts as an address", () => {
   const nearlyAddress = fc.string({ unit: fc.constantFrom(..."0123456789abcdefF:.:.x% "), maxLength: 24 });
   fc.assert(
     fc.property(fc.oneof(anyIpv4, anyIpv6, nearlyAddress), (text) => {
@@ -24,7 +24,7 @@ test.each([
   ["2001:db8::ff00:42", [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0x42]],
   ["::ffff:192.0.2.1", [...Array(10).fill(0), 0xff, 0xff, 192, 0, 2, 1]],
   ["1:2:3:4:5:6:7::", [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 0]],
-])("parseAddress() gives the bytes of %s", (text, bytes) => {
+])("parseAddress() returns the bytes of %s", (text, bytes) => {
   expect(parseAddress(text)).toEqual(bytes);
 });
 
@@ -125,7 +125,7 @@ describe("isPublicAddress()", () => {
     expect(isPublicAddress(ip)).toBe(false);
   });
 
-  test("never judges an IPv4 address better for being wrapped in IPv6", () => {
+  test("never accepts a refused IPv4 address because it is wrapped in IPv6", () => {
     fc.assert(
       fc.property(anyIpv4, fc.constantFrom("::", "::ffff:", "64:ff9b::", "::ffff:0:"), (ip, prefix) => {
         if (!isPublicAddress(ip)) expect(isPublicAddress(prefix + ip)).toBe(false);

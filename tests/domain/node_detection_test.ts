@@ -58,16 +58,16 @@ describe("isForDevelopment()", () => {
     "tsx src/index.ts",
     "docusaurus serve",
   ];
-  test("knows scripts that only serve while somebody works on them", () => {
+  test("is true for scripts that serve during development only", () => {
     expect(DEVELOPING.filter((script) => !isForDevelopment(script))).toEqual([]);
   });
-  test("leaves scripts alone that serve users", () => {
+  test("is false for scripts that serve users", () => {
     expect(SERVING.filter(isForDevelopment)).toEqual([]);
   });
 });
 
 describe("startScript()", () => {
-  test("takes the script for production first, and none that is for development", () => {
+  test("prefers the production script, and skips scripts for development", () => {
     expect(startScript({ scripts: { start: "nest start", "start:prod": "node dist/main" } })).toBe("start:prod");
     expect(startScript({ scripts: { start: "vite", serve: "node server.js" } })).toBe("serve");
     expect(startScript({ scripts: { start: "vite", serve: "vite preview" } })).toBeUndefined();
@@ -76,7 +76,7 @@ describe("startScript()", () => {
 });
 
 describe("watchedProgram()", () => {
-  test("names what is started again at each change", () => {
+  test("returns the program that is restarted on each change", () => {
     expect(watchedProgram("nodemon --inspect ./bin/www.js")).toBe("./bin/www.js");
     expect(watchedProgram("tsx watch src/index.ts")).toBe("src/index.ts");
     expect(watchedProgram("node --watch server.js")).toBe("server.js");
@@ -85,7 +85,7 @@ describe("watchedProgram()", () => {
 });
 
 describe("startsAll()", () => {
-  test("tells a script that starts a whole workspace from one that starts a part of it", () => {
+  test("distinguishes a script that starts a whole workspace from one that starts a part of it", () => {
     const all = ["turbo run start", "turbo start", "lerna run start", "pnpm -r start", "npm start --workspaces"];
     const one = ["turbo run start --filter=web", "pnpm --filter api start", "npm start -w api", "node server.js"];
     expect(all.filter((script) => !startsAll(script))).toEqual([]);
@@ -113,7 +113,7 @@ describe("workspaceMembers()", () => {
     test(`finds what ${json(patterns)} means`, () => expect(members(patterns, FOLDERS)).toEqual([...found]));
   }
 
-  test("takes no long time for patterns that fit everything, over and over", () => {
+  test("is fast for repeated patterns that match everything", () => {
     const folders = Array.from({ length: 5_000 }, (_, at) => `a${at % 50}/b${at % 500}/c${at}`);
     const patterns = Array.from({ length: 1_000 }, (_, at) => `${"**/".repeat(at % 20)}*a*a*a*a*b`);
     expect(members(patterns, folders)).toEqual([]);
@@ -122,12 +122,12 @@ describe("workspaceMembers()", () => {
 });
 
 describe("codeOf()", () => {
-  test("leaves out comments, and none of what stands in strings", () => {
+  test("removes comments, but nothing inside strings", () => {
     const code = codeOf(`a: "//x" // one\n/* two\n */ b: 'it\\'s /* not */' + \`/* nor\n// this */\` // three`);
     expect(code).toBe(`a: "//x"  \n  b: 'it\\'s /* not */' + \`/* nor\n// this */\`  `);
   });
 
-  test("finds settings in what is left", () => {
+  test("finds settings in the remaining code", () => {
     const code = codeOf(
       `{ /* output: "export" */ output: 'standalone', distDir: "./build/", evil: "../x", bad: "a b" }`,
     );
@@ -139,7 +139,7 @@ describe("codeOf()", () => {
 });
 
 describe("plainPath()", () => {
-  test("takes paths inside of the project only, and brings them into one form", () => {
+  test("accepts only paths inside of the project, and normalizes them", () => {
     expect(["./dist/", "a/b.c", ".next", "@x/y"].map(plainPath)).toEqual(["dist", "a/b.c", ".next", "@x/y"]);
     for (const evil of ["..", "a/../b", "/etc", "a//b", "a b", "a;b", "$(a)", "-rf", ".", "", "a\nb", "a`b`"])
       expect([evil, plainPath(evil)]).toEqual([evil, undefined]);
@@ -147,7 +147,7 @@ describe("plainPath()", () => {
 });
 
 describe("plainPackage()", () => {
-  test("takes names of packages that no shell misreads", () => {
+  test("accepts package names that are safe in a shell", () => {
     expect(["web", "@acme/web.ui"].map(plainPackage)).toEqual(["web", "@acme/web.ui"]);
     for (const evil of ["a b", "@a/b/c", "-x", "a;b", "$(a)", "", "@/a"]) expect(plainPackage(evil)).toBeUndefined();
   });
@@ -225,14 +225,14 @@ const EVIL_PROJECTS: readonly Files[] = [
 ];
 
 describe("detect()", () => {
-  test("lets no name of a JavaScript project reach a command or an image", () => {
+  test("puts no unsafe name of a JavaScript project into a command or an image", () => {
     for (const files of EVIL_PROJECTS) {
       const { warnings: _, ...found } = detectedIn(files);
       expect(json(found)).not.toContain("evil");
     }
   });
 
-  test("takes workspaces, versions and settings of every wrong type", () => {
+  test("accepts workspaces, versions and settings of any wrong type", () => {
     const wrong = fc.oneof(fc.constant(null), fc.integer(), fc.string(), fc.array(fc.string()), fc.jsonValue());
     const object = fc.dictionary(
       fc.constantFrom("node", "packages", "name", "runtime", "packageManager", "build"),

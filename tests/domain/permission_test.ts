@@ -64,7 +64,7 @@ describe("roles", () => {
     ),
   );
 
-  test.each(cases)("allows() of a $role for $permission is $held, everywhere and on one thing", (row) => {
+  test.each(cases)("allows() of a $role for $permission is $held, for all resources and for one", (row) => {
     const by = principal({ role: row.role });
     expect(allows(by, row.permission)).toBe(row.held);
     expect(allows(by, row.permission, { id: "x" })).toBe(row.held);
@@ -85,19 +85,19 @@ describe("roles", () => {
 });
 
 describe("grants", () => {
-  test.each(EVERY_PERMISSION)("a grant of %s gives it and what it includes, on that thing alone", (permission) => {
+  test.each(EVERY_PERMISSION)("a grant of %s includes the lower actions, on that resource only", (permission) => {
     const [resource, action] = permission.split(":") as [Resource, Action];
     const by = principal({ grants: [grant(resource, "a", action)] });
-    for (const [rank, asked] of ACTIONS.entries()) {
+    for (const [rank, requested] of ACTIONS.entries()) {
       const expected = rank <= ACTIONS.indexOf(action);
-      expect(allows(by, `${resource}:${asked}`, { id: "a" })).toBe(expected);
-      expect(allowsSomewhere(by, `${resource}:${asked}`)).toBe(expected);
-      expect(allows(by, `${resource}:${asked}`, { id: "b" })).toBe(false);
-      expect(allows(by, `${resource}:${asked}`)).toBe(false);
+      expect(allows(by, `${resource}:${requested}`, { id: "a" })).toBe(expected);
+      expect(allowsSomewhere(by, `${resource}:${requested}`)).toBe(expected);
+      expect(allows(by, `${resource}:${requested}`, { id: "b" })).toBe(false);
+      expect(allows(by, `${resource}:${requested}`)).toBe(false);
     }
   });
 
-  test("a grant on * reaches every thing of its kind and the kind as a whole", () => {
+  test("a grant on * covers every resource of its kind and the kind as a whole", () => {
     const by = principal({ grants: [grant("server", "*", "write")] });
     expect(allows(by, "server:write")).toBe(true);
     expect(allows(by, "server:write", { id: "any" })).toBe(true);
@@ -105,7 +105,7 @@ describe("grants", () => {
     expect(allows(by, "project:list")).toBe(false);
   });
 
-  test("a thing named * gets nothing from a grant on another thing", () => {
+  test("a resource named * gets nothing from a grant on another one", () => {
     expect(allows(principal({ grants: [grant("server", "a", "write")] }), "server:read", { id: "*" })).toBe(false);
   });
 
@@ -134,7 +134,7 @@ describe("grants", () => {
     expect(allowsSomewhere(by, "project:list")).toBe(false);
   });
 
-  test("a grant on an owner at the git host covers the owner's repositories, but no owner of a longer name", () => {
+  test("a grant on an owner at the git host covers its repositories, but no owner with a longer name", () => {
     const by = principal({ grants: [grant("githost", "acme", "read")] });
     expect(allows(by, "githost:read", { id: "acme" })).toBe(true);
     expect(allows(by, "githost:read", { id: "acme/shop" })).toBe(true);
@@ -145,7 +145,7 @@ describe("grants", () => {
     expect(allows(repository, "githost:read", { id: "acme/shop-two" })).toBe(false);
   });
 
-  test("a / in the id of another kind means nothing", () => {
+  test("a / in the id of another kind has no meaning", () => {
     const by = principal({ grants: [grant("server", "a", "read")] });
     expect(allows(by, "server:read", { id: "a/b" })).toBe(false);
   });
@@ -159,7 +159,7 @@ describe("grants", () => {
 });
 
 describe("narrowing", () => {
-  test("an empty one leaves nothing of an owner", () => {
+  test("an empty narrowing leaves an owner no permission", () => {
     const by = principal({ role: "owner", narrowing: { permissions: [], grants: [] } });
     for (const permission of EVERY_PERMISSION) {
       expect(allows(by, permission, { id: "x", projectId: "p" })).toBe(false);
@@ -167,7 +167,7 @@ describe("narrowing", () => {
     }
   });
 
-  test("a listed permission includes the lower ones of its resource alone", () => {
+  test("a listed permission includes only the lower ones of its resource", () => {
     const by = principal({ role: "owner", narrowing: { permissions: ["deployment:write"], grants: [] } });
     const held = EVERY_PERMISSION.filter((permission) => allows(by, permission));
     expect(held).toEqual(["deployment:list", "deployment:read", "deployment:write"]);
@@ -187,7 +187,7 @@ describe("narrowing", () => {
     expect(allows(by, "deployment:write", { id: "d", projectId: "q" })).toBe(false);
   });
 
-  test("it adds nothing to a role or to grants", () => {
+  test("narrowing adds nothing to a role or to grants", () => {
     const narrowing: Narrowing = { permissions: ["server:admin"], grants: [grant("project", "*", "admin")] };
     const by = principal({ role: "viewer", narrowing });
     expect(allows(by, "server:read")).toBe(true);
@@ -198,7 +198,7 @@ describe("narrowing", () => {
 });
 
 describe("demand()", () => {
-  test("lets a holder pass", () => {
+  test("accepts a holder of the permission", () => {
     expect(demand(principal({ role: "viewer" }), "project:read", { id: "p" })).toBeUndefined();
   });
 
@@ -210,12 +210,12 @@ describe("demand()", () => {
 });
 
 describe("visibleIds()", () => {
-  test("is all for whom a role or a grant on * covers", () => {
+  test("is all for a caller whose role or grant on * covers the kind", () => {
     expect(visibleIds(principal({ role: "viewer" }), "project:list")).toBe("all");
     expect(visibleIds(principal({ grants: [grant("project", "*", "list")] }), "project:list")).toBe("all");
   });
 
-  test("names what grants of the right kind and rank cover, each once", () => {
+  test("returns the ids that grants of the right kind and action cover, each once", () => {
     const grants = [
       grant("project", "a", "list"),
       grant("project", "a", "admin"),
@@ -226,25 +226,25 @@ describe("visibleIds()", () => {
     expect(visibleIds(principal({ grants }), "project:write")).toEqual(["a"]);
   });
 
-  test("names what the narrowing of a wide caller leaves", () => {
+  test("returns the ids that the narrowing of a caller with a wide role leaves", () => {
     const narrowing = { permissions: [], grants: [grant("project", "a", "read")] };
     expect(visibleIds(principal({ role: "owner", narrowing }), "project:read")).toEqual(["a"]);
     expect(visibleIds(principal({ role: "owner", narrowing }), "project:write")).toEqual([]);
   });
 
-  test("names only what grants and narrowing both cover", () => {
+  test("returns only ids that grants and narrowing both cover", () => {
     const grants = [grant("project", "a", "read"), grant("project", "b", "read")];
     const narrowing = { permissions: [], grants: [grant("project", "b", "read"), grant("project", "c", "read")] };
     expect(visibleIds(principal({ grants, narrowing }), "project:read")).toEqual(["b"]);
   });
 
-  test("is empty for a caller without any", () => {
+  test("is empty for a caller without permissions", () => {
     expect(visibleIds(principal(), "project:list")).toEqual([]);
   });
 });
 
 describe("covers()", () => {
-  test("lets everybody give the roles below or beside the own, and none above", () => {
+  test("lets every role give itself and the lower ones, and none above", () => {
     const given = ROLES.map((role) => ROLES.filter((other) => covers(principal({ role }), other, [])));
     expect(given).toEqual([
       ["owner", "admin", "developer", "viewer", "restricted"],
@@ -255,14 +255,14 @@ describe("covers()", () => {
     ]);
   });
 
-  test("looks at the grants too", () => {
+  test("checks the grants too", () => {
     const by = principal({ role: "developer" });
     expect(covers(by, "viewer", [grant("project", "p", "write")])).toBe(true);
     expect(covers(by, "viewer", [grant("project", "p", "write"), grant("server", "s", "write")])).toBe(false);
     expect(covers(by, "restricted", [grant("project", "*", "admin")])).toBe(false);
   });
 
-  test("counts what the narrowed credential has, not its owner", () => {
+  test("counts the permissions of the narrowed credential, not of its owner", () => {
     const narrowing: Narrowing = { permissions: ["member:admin", "project:read"], grants: [] };
     const by = principal({ role: "owner", narrowing });
     expect(covers(by, "viewer", [])).toBe(false);
@@ -270,7 +270,7 @@ describe("covers()", () => {
     expect(covers(by, "restricted", [grant("server", "s", "list")])).toBe(false);
   });
 
-  test("coversGrant() does not let a grant on a project open deployments that the giver cannot", () => {
+  test("coversGrant() refuses a project grant that would open deployments beyond the caller's permissions", () => {
     const projectsOnly: Narrowing = { permissions: ["project:admin"], grants: [] };
     const by = principal({ role: "owner", narrowing: projectsOnly });
     expect(allows(by, "project:admin", { id: "p" })).toBe(true);
@@ -278,13 +278,13 @@ describe("covers()", () => {
     expect(coversGrant(by, grant("project", "*", "list"))).toBe(false);
   });
 
-  test("coversGrant() does not take a grant without an id for one on every deployment", () => {
+  test("coversGrant() does not treat a grant with an empty id as one on every deployment", () => {
     const narrowing: Narrowing = { permissions: ["project:read"], grants: [grant("deployment", "", "list")] };
     const by = principal({ role: "owner", narrowing });
     expect(coversGrant(by, grant("project", "p", "list"))).toBe(false);
   });
 
-  test("coversGrant() lets whoever holds a grant pass it on", () => {
+  test("coversGrant() lets the holder of a grant pass it on", () => {
     for (const held of [
       grant("project", "p", "write"),
       grant("project", "*", "write"),
@@ -294,7 +294,7 @@ describe("covers()", () => {
     }
   });
 
-  test("coversGrant() does not let one thing be passed on as all", () => {
+  test("coversGrant() does not let a grant on one resource be passed on as one on all", () => {
     const by = principal({ grants: [grant("server", "s", "admin")] });
     expect(coversGrant(by, grant("server", "*", "list"))).toBe(false);
   });
@@ -319,22 +319,22 @@ describe("for every principal", () => {
     { nil: undefined },
   );
 
-  test("a narrowed one never has more than without the narrowing", () => {
+  test("narrowing never adds a permission", () => {
     fc.assert(
-      fc.property(anyone, permission, target, (by, asked, on) => {
+      fc.property(anyone, permission, target, (by, requested, on) => {
         const whole = { ...by, narrowing: null };
-        expect(allows(by, asked, on) && !allows(whole, asked, on)).toBe(false);
-        expect(allowsSomewhere(by, asked) && !allowsSomewhere(whole, asked)).toBe(false);
+        expect(allows(by, requested, on) && !allows(whole, requested, on)).toBe(false);
+        expect(allowsSomewhere(by, requested) && !allowsSomewhere(whole, requested)).toBe(false);
       }),
       { numRuns: 2_000 },
     );
   });
 
-  test("what is allowed on a thing is allowed somewhere, and what is allowed on all is allowed on each", () => {
+  test("what is allowed on one resource is allowed somewhere, and what is allowed on all is allowed on each", () => {
     fc.assert(
-      fc.property(anyone, permission, target, (by, asked, on) => {
-        if (allows(by, asked, on)) expect(allowsSomewhere(by, asked)).toBe(true);
-        if (allows(by, asked)) expect(allows(by, asked, on)).toBe(true);
+      fc.property(anyone, permission, target, (by, requested, on) => {
+        if (allows(by, requested, on)) expect(allowsSomewhere(by, requested)).toBe(true);
+        if (allows(by, requested)) expect(allows(by, requested, on)).toBe(true);
       }),
       { numRuns: 2_000 },
     );
@@ -343,31 +343,31 @@ describe("for every principal", () => {
   test("an action includes the ones below it", () => {
     fc.assert(
       fc.property(anyone, resource, target, (by, kind, on) => {
-        const held = ACTIONS.map((asked) => allows(by, `${kind}:${asked}`, on));
+        const held = ACTIONS.map((requested) => allows(by, `${kind}:${requested}`, on));
         expect(held).toEqual(held.toSorted((a, b) => Number(b) - Number(a)));
       }),
     );
   });
 
-  test("covers() never lets through what has more", () => {
+  test("covers() never accepts a role and grants that allow more", () => {
     fc.assert(
-      fc.property(anyone, fc.tuple(role, grants), permission, target, (by, [given, extra], asked, on) => {
+      fc.property(anyone, fc.tuple(role, grants), permission, target, (by, [given, extra], requested, on) => {
         fc.pre(covers(by, given, extra));
         const receiver = principal({ role: given, grants: extra });
-        if (allows(receiver, asked, on)) expect(allows(by, asked, on)).toBe(true);
+        if (allows(receiver, requested, on)) expect(allows(by, requested, on)).toBe(true);
       }),
       { numRuns: 3_000, maxSkipsPerRun: 1_000 },
     );
   });
 
-  test("visibleIds() shows what allows() allows, and all of the named", () => {
+  test("visibleIds() returns exactly the ids that allows() allows", () => {
     fc.assert(
-      fc.property(anyone, permission, (by, asked) => {
-        const visible = visibleIds(by, asked);
-        if (visible === "all") return expect(allows(by, asked)).toBe(true);
-        expect(allows(by, asked)).toBe(false);
-        const [kind] = asked.split(":");
-        const reachable = ["a", "b", "a/b", "p", "q", ""].filter((named) => allows(by, asked, { id: named }));
+      fc.property(anyone, permission, (by, requested) => {
+        const visible = visibleIds(by, requested);
+        if (visible === "all") return expect(allows(by, requested)).toBe(true);
+        expect(allows(by, requested)).toBe(false);
+        const [kind] = requested.split(":");
+        const reachable = ["a", "b", "a/b", "p", "q", ""].filter((named) => allows(by, requested, { id: named }));
         expect(visible.every((named) => reachable.includes(named))).toBe(true);
         // A git host grant on an owner also covers repositories that no grant names.
         if (kind !== "githost") expect(visible.toSorted()).toEqual(reachable.toSorted());

@@ -16,7 +16,7 @@ test.each([
     "[build 3/7] COPY [[p]ackage.json,[p]ackages/a/package.json,/app/]",
     "[build 3/7] COPY [package.json,packages/a/package.json,/app/]",
   ],
-])("plainStep() tells %s as %s", (name, expected) => {
+])("plainStep() shortens %s to %s", (name, expected) => {
   expect(plainStep(name)).toBe(expected);
 });
 
@@ -28,6 +28,6 @@ test.each([
   '[2/3] RUN ["/bin/bash","-c","npm ci"]',
   "[internal] load build context",
   "",
-])("plainStep() leaves %j as it is", (name) => {
+])("plainStep() leaves %j unchanged", (name) => {
   expect(plainStep(name)).toBe(name);
 });

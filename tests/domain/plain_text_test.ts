@@ -15,7 +15,7 @@ describe("plainText()", () => {
 });
 
 describe("withPlainText()", () => {
-  test("reaches every text, names too, and keeps everything else", () => {
+  test("changes every text, including names, and keeps everything else", () => {
     const at = new Date("2026-01-01T00:00:00.000Z");
     const value = { "k\0": ["\0", { deep: "\ud800", at, none: null, count: 3, yes: true }], __proto__: null };
     expect(withPlainText(value)).toEqual({
@@ -23,13 +23,13 @@ describe("withPlainText()", () => {
     } as unknown as typeof value);
   });
 
-  test("keeps a field of the name __proto__ as a field", () => {
+  test("keeps a field named __proto__ as a field", () => {
     const copy = withPlainText(JSON.parse('{"__proto__": {"admin": "a\\u0000"}}') as Record<string, unknown>);
     expect(JSON.stringify(copy)).toBe('{"__proto__":{"admin":"a\uFFFD"}}');
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
   });
 
-  test("shares nothing with what it copies", () => {
+  test("shares nothing with the original", () => {
     const value = { list: [{ at: new Date(0) }] };
     const copy = withPlainText(value);
     copy.list[0]!.at.setTime(1);

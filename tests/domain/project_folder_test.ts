@@ -17,7 +17,7 @@ const tree = fc
   .map((paths) => paths.filter((path) => !paths.some((other) => other.startsWith(`${path}/`))));
 
 describe("ProjectFolder", () => {
-  test("finds the files, names and folders that a look at every path finds", () => {
+  test("finds the same files, names and folders as a scan of every path", () => {
     fc.assert(
       fc.property(tree, fc.constantFrom("", "a", "a-b", "a/b", "a b", "z", "nothing"), (paths, place) => {
         const folder = folderOf(paths, place);
@@ -32,7 +32,7 @@ describe("ProjectFolder", () => {
     );
   });
 
-  test("outward() goes from a folder to the whole", () => {
+  test("outward() returns the folders from a folder up to the root", () => {
     const folder = folderOf(["a/b/c/file"], "a/b");
     expect(folder.outward().map(({ path }) => path)).toEqual(["a/b", "a", ""]);
     expect(
@@ -42,7 +42,7 @@ describe("ProjectFolder", () => {
     ).toEqual([""]);
   });
 
-  test("commandPath() takes plain paths of files that exist and nothing else", () => {
+  test("commandPath() accepts plain paths of existing files only", () => {
     const folder = folderOf(["src/main.js", "x; evil", "-rf"]);
     expect(folder.commandPath("./src/main.js")).toBe("src/main.js");
     for (const wrong of ["x; evil", "-rf", "src", "../src/main.js", "", 3, null, undefined]) {
@@ -50,7 +50,7 @@ describe("ProjectFolder", () => {
     }
   });
 
-  test("looks through a hundred thousand files from every folder", () => {
+  test("handles a hundred thousand files from every folder", () => {
     const paths = Array.from({ length: 100_000 }, (_, at) => `packages/p${at % 1_000}/src/${at}.ts`);
     const whole = folderOf(paths);
     const folders = whole.at("packages").folders();

@@ -28,7 +28,7 @@ describe("sourceOf()", () => {
 });
 
 describe("slugs", () => {
-  test.each(["a", "0", "shop", "my-shop-2", "a--b", "x".repeat(40)])("isSlug() takes %j", (text) => {
+  test.each(["a", "0", "shop", "my-shop-2", "a--b", "x".repeat(40)])("isSlug() accepts %j", (text) => {
     expect(isSlug(text)).toBe(true);
   });
 
@@ -50,11 +50,11 @@ describe("slugs", () => {
     [`${"a".repeat(39)} b`, "a".repeat(39)],
     ["x".repeat(100), "x".repeat(40)],
     ["İstanbul", "istanbul"],
-  ])("slugOf() makes of %j %j", (name, expected) => {
+  ])("slugOf() turns %j into %j", (name, expected) => {
     expect(slugOf(name)).toBe(expected);
   });
 
-  test("slugOf() makes a slug of every name, and leaves a slug as it is", () => {
+  test("slugOf() returns a slug for every name, and keeps a slug", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 80 }), (name) => {
         const slug = slugOf(name);
@@ -67,7 +67,7 @@ describe("slugs", () => {
 });
 
 describe("mergeSettings()", () => {
-  test("replaces what is given, takes away what is null, keeps the rest", () => {
+  test("replaces given fields, removes those that are null, keeps the rest", () => {
     const settings: ProjectSettings = { port: 80, framework: "next", autoDeploy: true };
     expect(mergeSettings(settings, { port: 81, framework: null })).toEqual({ port: 81, autoDeploy: true });
     expect(settings).toEqual({ port: 80, framework: "next", autoDeploy: true });
@@ -90,7 +90,7 @@ describe("mergeSettings()", () => {
     [folder, link],
     [folder, address],
     [{ ...address, ...folder }, link],
-  ] as ProjectSettings[][])("puts in the place of the source %j %j", (former, next) => {
+  ] as ProjectSettings[][])("replaces the source %j by %j", (former, next) => {
     expect(mergeSettings({ ...former!, gitBranch: "main", port: 80 }, next!)).toEqual({
       ...next,
       gitBranch: "main",
@@ -98,7 +98,7 @@ describe("mergeSettings()", () => {
     });
   });
 
-  test("changes a part of the source alone, keeps sources that come together, and takes one away", () => {
+  test("changes a part of the source only, keeps sources given together, and can remove one", () => {
     expect(mergeSettings(link, { gitRepo: "store" })).toEqual({ gitOwner: "acme", gitRepo: "store" });
     expect(mergeSettings(folder, { ...link, ...address })).toEqual({ ...link, ...address });
     expect(mergeSettings({ ...link, port: 80 }, { gitOwner: null, gitRepo: null })).toEqual({ port: 80 });
@@ -110,12 +110,12 @@ describe("mergeSettings()", () => {
     expect(mergeSettings({ ...link, autoDeploy: true }, { ...change, autoDeploy: true })).toHaveProperty("autoDeploy");
   });
 
-  test("goes on deploying on pushes to another repository", () => {
+  test("keeps deploying on pushes to another repository", () => {
     const merged = mergeSettings({ ...link, autoDeploy: true }, { gitOwner: "acme", gitRepo: "store" });
     expect(merged).toEqual({ gitOwner: "acme", gitRepo: "store", autoDeploy: true });
   });
 
-  test("leaves no trace of what was taken away", () => {
+  test("leaves no key of a removed setting", () => {
     expect(Object.keys(mergeSettings({ port: 80 }, { port: null }))).toEqual([]);
   });
 });
@@ -126,7 +126,7 @@ function holding(text: string): ProjectSettings {
 }
 
 describe("checkSettings()", () => {
-  test("counts the settings as JSON in UTF-8, and takes as much as there may be", () => {
+  test("counts the settings as JSON in UTF-8, and accepts the maximum", () => {
     const room = SETTINGS_BYTES - JSON.stringify(holding("")).length;
     expect(checkSettings(holding("x".repeat(room)))).toBeUndefined();
     for (const text of ["x".repeat(room + 1), "ä".repeat(room / 2 + 1), '"'.repeat(room / 2 + 1)]) {
@@ -144,7 +144,7 @@ describe("checkSettings()", () => {
     { healthPath: "/" },
     { hostPaths: ["/", "/srv/shop/", "shop_data.2"] },
     { healthPath: "/health?deep=1&x=%20" },
-  ] as ProjectSettings[])("takes %j", (settings) => {
+  ] as ProjectSettings[])("accepts %j", (settings) => {
     expect(checkSettings(settings)).toBeUndefined();
   });
 
@@ -192,7 +192,7 @@ describe("checkSettings()", () => {
 });
 
 describe("isGitName()", () => {
-  test.each(["acme", "a", "A.b-c_d", "_x", "0", "x".repeat(100)])("takes %j", (text) => {
+  test.each(["acme", "a", "A.b-c_d", "_x", "0", "x".repeat(100)])("accepts %j", (text) => {
     expect(isGitName(text)).toBe(true);
   });
 
@@ -218,7 +218,7 @@ describe("isBranchName()", () => {
     "head",
     "a/-b",
     "]",
-  ])("takes %j", (text) => {
+  ])("accepts %j", (text) => {
     expect(isBranchName(text)).toBe(true);
   });
 
@@ -267,7 +267,7 @@ describe("isGitUrl()", () => {
     "git@git.example.com:/srv/shop.git",
     "git@git.example.com:~user/shop",
     "https://git.example.com/a%20b.git",
-  ])("takes %j", (text) => {
+  ])("accepts %j", (text) => {
     expect(isGitUrl(text)).toBe(true);
   });
 
@@ -308,7 +308,7 @@ describe("isGitUrl()", () => {
 });
 
 describe("isInnerPath()", () => {
-  test.each(["", ".", "a", "a/b", "./a", "a..b", "...", "a/...", "日本/ü"])("takes %j", (path) => {
+  test.each(["", ".", "a", "a/b", "./a", "a..b", "...", "a/...", "日本/ü"])("accepts %j", (path) => {
     expect(isInnerPath(path)).toBe(true);
   });
 

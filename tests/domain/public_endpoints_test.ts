@@ -21,15 +21,15 @@ function oneShot(name: string, ...ports: number[]): Listening {
 
 describe("resolveEndpoints() without endpoints", () => {
   test.each([
-    ["the only one that listens", [image("shop", 80), image("worker")], { service: "shop", port: 80 }],
+    ["the only service that listens", [image("shop", 80), image("worker")], { service: "shop", port: 80 }],
     ["the only app", [app("shop"), image("worker")], { service: "shop", port: null }],
     ["web before others", [image("api", 1), image("web", 2, 3), image("frontend", 4)], { service: "web", port: 2 }],
     [
-      "a telling name before the rest",
+      "a well-known name before the rest",
       [image("db", 1), image("server", 2), image("api", 3)],
       { service: "api", port: 3 },
     ],
-    ["what is built rather than a database", [image("db", 5432), app("shop")], { service: "shop", port: null }],
+    ["a built service before a database", [image("db", 5432), app("shop")], { service: "shop", port: null }],
     ["the first with ports", [image("one", 1), image("two", 2)], { service: "one", port: 1 }],
     ["the first with ports of several apps", [app("one"), app("two", 2)], { service: "two", port: 2 }],
     ["not a one-shot", [oneShot("web", 80), image("shop", 81)], { service: "shop", port: 81 }],
@@ -37,7 +37,7 @@ describe("resolveEndpoints() without endpoints", () => {
     expect(resolveEndpoints(services, [])).toEqual([endpoint]);
   });
 
-  test("finds none where nothing listens", () => {
+  test("finds none when no service listens", () => {
     expect(resolveEndpoints([image("worker"), image("web"), oneShot("seed", 80)], [])).toEqual([]);
     expect(resolveEndpoints([], [])).toEqual([]);
   });
@@ -70,11 +70,11 @@ describe("resolveEndpoints()", () => {
       { service: "api", domain: "shop", targetPath: "/api" },
       { service: "api", port: 3000, domain: "shop", targetPath: "/api" },
     ],
-  ] as [PublicEndpoint, object][])("leads %j to %j", (endpoint, resolved) => {
+  ] as [PublicEndpoint, object][])("resolves %j to %j", (endpoint, resolved) => {
     expect(resolveEndpoints(SERVICES, [endpoint])).toEqual([resolved as never]);
   });
 
-  test("asks for a name where several listen on the port", () => {
+  test("requires a service name when several listen on the port", () => {
     expect(() => resolveEndpoints(SERVICES, [{ port: 3000 }])).toThrow(
       expect.objectContaining({
         code: "endpoint_ambiguous",
@@ -83,7 +83,7 @@ describe("resolveEndpoints()", () => {
     );
   });
 
-  test("takes the only one that is built here for a port that nobody names", () => {
+  test("uses the only built service for a port that no service declares", () => {
     expect(resolveEndpoints([app("shop"), image("db", 5432)], [{ port: 8080 }])).toEqual([
       { service: "shop", port: 8080 },
     ]);
@@ -97,7 +97,7 @@ describe("resolveEndpoints()", () => {
   });
 
   test.each([
-    [[{ service: "nobody" }], "publicEndpoints.0.service"],
+    [[{ service: "unknown" }], "publicEndpoints.0.service"],
     [[{ service: "web" }, { service: "seed", targetPath: "/x" }], "publicEndpoints.1.service"],
     [[{ service: "web" }, { service: "api" }], "publicEndpoints.1"],
     [[{ targetPath: "/a/" }, { service: "api", targetPath: "/a" }], "publicEndpoints.1"],
@@ -106,13 +106,13 @@ describe("resolveEndpoints()", () => {
       "publicEndpoints.1",
     ],
     [[{ customDomain: "X.example." }, { service: "api", customDomain: "x.example" }], "publicEndpoints.1"],
-  ] as [PublicEndpoint[], string][])("refuses %j by naming %s", (endpoints, path) => {
+  ] as [PublicEndpoint[], string][])("refuses %j naming %s", (endpoints, path) => {
     expect(() => resolveEndpoints(SERVICES, endpoints)).toThrow(
       expect.objectContaining({ kind: "invalid", details: [expect.objectContaining({ path })] }),
     );
   });
 
-  test("takes the same path under other names", () => {
+  test("accepts the same path under other names", () => {
     const endpoints = [
       { domain: "a" },
       { domain: "b" },
@@ -155,18 +155,18 @@ function addresses(endpoints: readonly PublicEndpoint[], setting: Setting = {}):
 describe("addressesOf()", () => {
   const services = [image("web", 80), image("api", 3000), image("db", 5432)];
 
-  test("leads all proven names to the one service of a simple project", () => {
+  test("routes all proven names to the one service of a simple project", () => {
     expect(addresses([])).toEqual(["shop.localhost/ app:null", "shop.example.com/ app:null"]);
     expect(addresses([{ port: 3000, service: "web", domain: "shop" }])).toEqual(["shop.localhost/ app:3000"]);
     expect(addresses([{ targetPath: "/x/" }])).toEqual(["shop.localhost/x app:null", "shop.example.com/x app:null"]);
   });
 
-  test("leads all proven names to the main service where several run and nothing is said", () => {
+  test("routes all proven names to the main service when several run without endpoints", () => {
     expect(addresses([], { services })).toEqual(["shop.localhost/ web:80", "shop.example.com/ web:80"]);
     expect(addresses([], { services: [image("worker")] })).toEqual([]);
   });
 
-  test("leads hosts and paths to services and ports, in the order of the endpoints", () => {
+  test("routes hosts and paths to services and ports, in the order of the endpoints", () => {
     const endpoints = [
       { customDomain: "Shop.Example.com", service: "web" },
       { service: "api", targetPath: "/api" },
@@ -180,7 +180,7 @@ describe("addressesOf()", () => {
     ]);
   });
 
-  test("gives a place to the endpoint that names it, and once", () => {
+  test("assigns an address once, to the endpoint that names it", () => {
     const endpoints = [{ service: "web" }, { domain: "shop", service: "api" }] as const;
     expect(addresses(endpoints, { services })).toEqual(["shop.example.com/ web:80", "shop.localhost/ api:3000"]);
     const same = [
@@ -190,7 +190,7 @@ describe("addressesOf()", () => {
     expect(addresses(same, { services })).toEqual(["shop.localhost/ api:3000"]);
   });
 
-  test("leaves out what is not proven, and falls back to the project's names when nothing is left", () => {
+  test("leaves out unproven names, and falls back to the names of the project when none is left", () => {
     const lost = { customDomain: "unproven.example.com", service: "api" };
     expect(addresses([lost, { domain: "shop" }], { services })).toEqual(["shop.localhost/ web:80"]);
     expect(addresses([lost], { services })).toEqual(["shop.localhost/ api:3000", "shop.example.com/ api:3000"]);
@@ -198,7 +198,7 @@ describe("addressesOf()", () => {
     expect(addresses([lost], { services, hosts: [] })).toEqual([]);
   });
 
-  test("gives a preview a host name of its own with the path of each endpoint", () => {
+  test("gives a preview its own host name with the path of each endpoint", () => {
     const endpoints = [
       { domain: "shop", service: "web" },
       { service: "api", targetPath: "/api" },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { RouteTable } from "../../domain/deployments/route_table.ts";
 
 describe("RouteTable", () => {
-  test("find() takes addresses as hosts, with and without a port", () => {
+  test("find() accepts addresses as hosts, with and without a port", () => {
     const table = new RouteTable();
     const six = { hostname: "[2001:DB8::1]", pathPrefix: "/" };
     const four = { hostname: "192.0.2.1", pathPrefix: "/" };
@@ -12,7 +12,7 @@ describe("RouteTable", () => {
     expect(table.find("192.0.2.1:80", "/")).toBe(four);
   });
 
-  test("find() gives an equal route back to its former owner when the later one leaves", () => {
+  test("find() returns an equal route of the former owner again when the later one is removed", () => {
     const table = new RouteTable();
     const former = { hostname: "a.test", pathPrefix: "/x/" };
     const later = { hostname: "A.test", pathPrefix: "/x" };

@@ -39,10 +39,10 @@ test.each<[string, string]>([
   ["JSON of ASCII", '"s3cr3t/k+y?&\\"\'\\u00e9\\ud83d\\ude80"'],
   ["URL-encoded", `https://x/?t=${encodeURIComponent(CANARY)}&a`],
   ["form-encoded", new URLSearchParams({ t: CANARY }).toString()],
-  ["URL-encoded in small letters", encodeURIComponent(CANARY).toLowerCase()],
+  ["URL-encoded in lower case", encodeURIComponent(CANARY).toLowerCase()],
   ["base64", base64(CANARY)],
   ["base64url", base64url(CANARY)],
-])("secretMask() replaces the %s form whole", (_, text) => {
+])("secretMask() replaces the whole %s form", (_, text) => {
   const masked = maskOf(CANARY)(text);
   expect(masked).toContain("[secret]");
   expect(masked).not.toContain("s3cr3t");
@@ -50,7 +50,7 @@ test.each<[string, string]>([
   expect(masked.replace("[secret]", "").length).toBeLessThan(text.length - 15);
 });
 
-test("secretMask() replaces base64 wherever the secret lies in what was encoded", () => {
+test("secretMask() replaces base64 wherever the secret is in the encoded text", () => {
   const mask = maskOf(CANARY);
   for (const [before, after] of [
     ["", ""],
@@ -77,7 +77,7 @@ test("secretMask() replaces base64 that is wrapped into lines", () => {
   }
 });
 
-test("secretMask() replaces the lines of a secret of several lines", () => {
+test("secretMask() replaces the lines of a multi-line secret", () => {
   const key = "-----BEGIN KEY-----\nMIIEpAIBAAKCAQEA1\r\n  y7bVYlBIGZ0nYJzX\nfin\n-----END KEY-----\n";
   const mask = maskOf(key);
   expect(mask("key: MIIEpAIBAAKCAQEA1")).toBe("key: [secret]");
@@ -87,7 +87,7 @@ test("secretMask() replaces the lines of a secret of several lines", () => {
   expect(maskOf("token-1\n")("the token-1.")).toBe("the [secret].");
 });
 
-test("secretMask() replaces pieces of a secret that is longer than a line of the log", () => {
+test("secretMask() replaces pieces of a secret that is longer than a log line", () => {
   const value = Array.from({ length: 4_000 }, (_, index) => (index * 2_654_435_761).toString(36)).join("");
   const mask = maskOf(value);
   for (const piece of [value.slice(100, 16_484), value.slice(-5_000)]) {
@@ -95,7 +95,7 @@ test("secretMask() replaces pieces of a secret that is longer than a line of the
   }
 });
 
-test("secretMask() picks another word when its own would give a secret away", () => {
+test("secretMask() picks another placeholder when the usual one would reveal a secret", () => {
   for (const value of ["secret", "]abcd", "abc[", "x[secret]y"]) {
     expect(maskOf(value)(`--${value}--`)).toBe("--█--");
   }
@@ -103,7 +103,7 @@ test("secretMask() picks another word when its own would give a secret away", ()
   expect(mask("prehunter22")).not.toContain("pre[sec");
 });
 
-test("secretMask() leaves no secret in any text, in no form", () => {
+test("secretMask() leaves no secret in any text, in any form", () => {
   const letters = fc.constantFrom(...'abAB[]setcr /+%"\\\n\té🚀-='.match(/./gsu)!);
   const word = fc.string({ unit: letters, maxLength: 12 });
   const secret = fc.oneof(word, fc.string({ unit: "binary", maxLength: 30 }));

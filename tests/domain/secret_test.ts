@@ -11,7 +11,7 @@ const failed = new Failure("unavailable", "x", "Cannot do this", { cause: { pass
 const outer = new Error("outer", { cause: new Error("inner", { cause: secret }) });
 const holding = Object.assign(new Error("holding"), { secret });
 
-test("reveal() gives the value back", () => {
+test("reveal() returns the value", () => {
   expect(secret.reveal()).toBe(VALUE);
   expect(new Secret("").reveal()).toBe("");
 });
@@ -19,7 +19,7 @@ test("reveal() gives the value back", () => {
 describe("a secret stays out of", () => {
   const views: readonly (readonly [string, () => unknown])[] = [
     ["a template", () => `${secret}`],
-    ["a sum of texts", () => `password: ${String(secret)}`.concat(secret as unknown as string)],
+    ["a concatenation", () => `password: ${String(secret)}`.concat(secret as unknown as string)],
     ["a join", () => [secret, secret].join()],
     ["toLocaleString()", () => secret.toLocaleString()],
     ["JSON", () => JSON.stringify({ secret, list: [secret], map: [...new Map([["a", secret]])] })],

@@ -6,12 +6,12 @@ function refusal(path: string) {
 }
 
 describe("checkServerAddress()", () => {
-  test("takes what is not given", () => {
+  test("accepts absent fields", () => {
     expect(checkServerAddress({})).toBeUndefined();
   });
 
   test.each(["server", "server.example.com", "10.0.0.5", "2001:db8::5", "::1", "localhost", "a-1.example"])(
-    "takes the host %j",
+    "accepts the host %j",
     (sshHost) => {
       expect(checkServerAddress({ sshHost })).toBeUndefined();
     },
@@ -41,7 +41,7 @@ describe("checkServerAddress()", () => {
   });
 
   test.each(["root", "deploy", "_apt", "a.b-c_d", "0day", "machine$", "x".repeat(64)])(
-    "takes the user %j",
+    "accepts the user %j",
     (sshUser) => {
       expect(checkServerAddress({ sshUser })).toBeUndefined();
     },
@@ -67,7 +67,7 @@ describe("checkServerAddress()", () => {
     expect(() => checkServerAddress({ sshUser })).toThrow(refusal("sshUser"));
   });
 
-  test("looks at both", () => {
+  test("checks both fields", () => {
     expect(() => checkServerAddress({ sshHost: "good.example.com", sshUser: "-x" })).toThrow(refusal("sshUser"));
   });
 });

@@ -30,7 +30,7 @@ describe("shellWords()", () => {
     expect(shellWords(text)).toEqual({ wrong: expect.any(String) });
   });
 
-  test("reads what is written for a shell back unchanged", () => {
+  test("reads back what is quoted for a shell", () => {
     expect(shellWords(hostileArguments.map(shellWord).join(" "))).toEqual({ value: [...hostileArguments] });
   });
 
@@ -171,6 +171,6 @@ test.each([
   ["a/..", ""],
   ["..", undefined],
   ["a/../..", undefined],
-])("normalPath() makes %j %j", (path, normal) => {
+])("normalPath() turns %j into %j", (path, normal) => {
   expect(normalPath(path)).toBe(normal as string);
 });

@@ -14,7 +14,7 @@ test("shellWord() writes words that a shell reads back unchanged", () => {
   expect(readBack(hostileArguments.map(shellWord).join(" "))).toEqual([...hostileArguments]);
 });
 
-test("shellWord() does so for any text", () => {
+test("shellWord() quotes any text so that a shell reads it back unchanged", () => {
   const text = fc.oneof(
     fc.string({ unit: fc.constantFrom(..."'\"\\$`!*?[]{}()<>|&;#~=%-+ \t\r\n") }),
     fc.string({ unit: "grapheme" }),

@@ -27,7 +27,7 @@ function read(entries: readonly (readonly [PackedEntry, string])[]) {
 }
 
 describe("tarHead()", () => {
-  test("writes files, folders and links that a reader understands", () => {
+  test("writes files, folders and links that a reader can read", () => {
     expect(
       read([
         [entry({ name: "dir", kind: "folder", mode: 0o755 }), ""],

@@ -5,7 +5,7 @@ test("newToken() is slp_ and 43 base64url characters", () => {
   for (let index = 0; index < 100; index++) expect(newToken()).toMatch(/^slp_[A-Za-z0-9_-]{43}$/);
 });
 
-test("randomText() holds 256 bits, never the same", () => {
+test("randomText() has 256 bits and is never the same", () => {
   const texts = Array.from({ length: 1_000 }, randomText);
   expect(new Set(texts).size).toBe(1_000);
   for (const text of texts) expect(Uint8Array.fromBase64(text, { alphabet: "base64url" })).toHaveLength(32);
@@ -26,7 +26,7 @@ test("fingerprint() is the lower-case hexadecimal SHA-256", async () => {
   expect(fingerprint("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 });
 
-test("fingerprint() reads text as UTF-8 and tells normal forms apart", async () => {
+test("fingerprint() reads text as UTF-8 and distinguishes normal forms", async () => {
   expect(fingerprint("é")).toBe(new Bun.CryptoHasher("sha256").update("é").digest("hex"));
   expect(fingerprint("e\u0301")).not.toBe(fingerprint("\u00e9"));
 });

@@ -26,11 +26,11 @@ describe("unreachable()", () => {
     expect(unreachable(sockets, CONTAINER)).toBe(sentence);
   });
 
-  test.each(["0.0.0.0", "::", "127.0.0.1"])("of a process that listens on %s says nothing", (address) => {
+  test.each(["0.0.0.0", "::", "127.0.0.1"])("of a process that listens on %s is undefined", (address) => {
     expect(unreachable([at(address, 30_123)], PROCESS)).toBeUndefined();
   });
 
-  test.each(["0.0.0.0", "::", "172.18.0.3"])("of a container that listens on %s says nothing", (address) => {
+  test.each(["0.0.0.0", "::", "172.18.0.3"])("of a container that listens on %s is undefined", (address) => {
     expect(unreachable([at("127.0.0.1", 3000), at(address, 3000)], CONTAINER)).toBeUndefined();
   });
 

@@ -80,14 +80,14 @@ describe("versionFor()", () => {
     [composerRange("^8.2@dev"), PHP, "8.4"],
   ] as const;
   for (const [wanted, known, expected] of CASES) {
-    test(`takes ${expected} for ${JSON.stringify(wanted)}`, () => expect(versionFor(wanted, known)).toBe(expected));
+    test(`chooses ${expected} for ${JSON.stringify(wanted)}`, () => expect(versionFor(wanted, known)).toBe(expected));
   }
 
   for (const wanted of ["lts/iron", "latest", "pypy3.10", ">=99", "<1", "99999", ">=3 <2", "${X}", "22; rm -rf /"]) {
-    test(`knows no version for "${wanted}"`, () => expect(versionFor(wanted, NODE)).toBeUndefined());
+    test(`finds no version for "${wanted}"`, () => expect(versionFor(wanted, NODE)).toBeUndefined());
   }
 
-  test("says nothing but digits and dots, whatever is asked for", () => {
+  test("returns only digits and dots for any text", () => {
     for (const wanted of ["1.2.3; evil", "$(evil)", "22 evil", "22-$(evil)", "v22`evil`", "=".repeat(1_000_000)]) {
       expect(versionFor(wanted, NODE) ?? "22").toMatch(/^[\d.]+$/);
     }
@@ -95,7 +95,7 @@ describe("versionFor()", () => {
 });
 
 describe("isWanted()", () => {
-  test("compares exact versions and lines by what both say", () => {
+  test("compares exact versions and ranges by their common parts", () => {
     expect(isWanted("3.12", "3.12.4")).toBeTrue();
     expect(isWanted("3.12.4", "3.12")).toBeTrue();
     expect(isWanted("3.12.4", "3.12.5")).toBeFalse();
@@ -106,7 +106,7 @@ describe("isWanted()", () => {
 });
 
 describe("toolVersion()", () => {
-  test("reads every form that mise takes", () => {
+  test("reads every form that mise accepts", () => {
     expect(toolVersion(tools('[tools]\npython = "3.11"\n'), ["python"])).toBe("3.11");
     expect(toolVersion(tools("[tools]\nnode = 22\n"), ["node", "nodejs"])).toBe("22");
     expect(toolVersion(tools('[tools]\npython = ["3.12", "3.11"]\n'), ["python"])).toBe("3.12");
@@ -132,7 +132,7 @@ describe("toolVersion()", () => {
 });
 
 describe("versionFile()", () => {
-  test("takes the first line that is neither empty nor a comment", () => {
+  test("returns the first line that is neither empty nor a comment", () => {
     expect(versionFile(folderOf({ ".v": "\n  # pinned\r\n 3.11.4 \n3.10\n" }), ".v")).toBe("3.11.4");
     expect(versionFile(folderOf({ ".v": "\uFEFF20\n" }), ".v")).toBe("20");
     expect(versionFile(folderOf({ ".v": "# only\n" }), ".v")).toBeUndefined();
@@ -142,25 +142,25 @@ describe("versionFile()", () => {
 });
 
 describe("chosenVersion()", () => {
-  test("takes the first requirement, the preset when there is none", () => {
+  test("uses the first requirement, and the preset when there is none", () => {
     expect(choose(["a", undefined], ["b", "3.11.4"], ["c", ">=3.10"])).toEqual({ version: "3.11.4", warnings: [] });
     expect(choose(["a", undefined])).toEqual({ version: "3.13", warnings: [] });
     expect(choose(["a", "latest"], ["b", "system"])).toEqual({ version: "3.13", warnings: [] });
   });
 
-  test("warns of what is not known and goes on with the next", () => {
+  test("warns about an unknown version and uses the next requirement", () => {
     const { version, warnings } = choose([".python-version", "pypy3.10-7.3"], ["pyproject.toml", "<3.12"]);
     expect(version).toBe("3.11");
     expect(warnings).toEqual([expect.stringContaining("that .python-version asks for, pypy3.10-7.3: it is not known")]);
   });
 
-  test("warns of requirements that contradict each other", () => {
+  test("warns about requirements that contradict each other", () => {
     const { version, warnings } = choose([".python-version", "3.9"], ["pyproject.toml", ">=3.12"]);
     expect(version).toBe("3.9");
     expect(warnings).toEqual([expect.stringContaining(".python-version asks for 3.9, pyproject.toml for >=3.12")]);
   });
 
-  test("shows no text that is not plain", () => {
+  test("shows no text with special characters", () => {
     expect(choose(["a", "<script>\u001b[31m"]).warnings.join()).not.toContain("script");
   });
 });

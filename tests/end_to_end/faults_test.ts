@@ -28,9 +28,9 @@ test("a rejection that nobody handles is logged, and the server goes on", async 
   await using database = await testDatabase();
   await using slipway = await start(database.url);
   slipway.program.signal("SIGUSR2");
-  expect(await logged(slipway, "nobody handles this")).toMatchObject({
+  expect(await logged(slipway, "an unhandled rejection")).toMatchObject({
     level: "error",
-    error: "nobody handles this",
+    error: "an unhandled rejection",
     cause: "Error: a deep cause",
     stack: expect.stringContaining("faults_on_signal.ts"),
   });
@@ -44,9 +44,9 @@ test("an exception that nobody catches is logged, running requests finish, and t
   await using slipway = await start(database.url);
   const upload = await halfUpload(slipway);
   slipway.program.signal("SIGUSR1");
-  expect(await logged(slipway, "nobody catches this")).toMatchObject({
+  expect(await logged(slipway, "an uncaught exception")).toMatchObject({
     level: "error",
-    error: "nobody catches this",
+    error: "an uncaught exception",
     stack: expect.stringContaining("faults_on_signal.ts"),
   });
   expect(await upload.finish()).toMatchObject({ status: 200, body: { success: true } });

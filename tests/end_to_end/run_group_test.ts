@@ -40,7 +40,7 @@ test("runGroup() tells what failed, where and why", async () => {
   expect(failures).toEqual([
     { file: "one_test.ts", line: 3, name: "<them> > bad & worse", message: expect.stringContaining('Expected: "b"') },
     { file: "one_test.ts", line: 4, name: "slow", message: "test timed out" },
-    { file: "broken_test.ts", line: undefined, name: "sample", message: "No result came from this file" },
+    { file: "broken_test.ts", line: undefined, name: "sample", message: "This file reported no result" },
   ]);
 });
 

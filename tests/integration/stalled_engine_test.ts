@@ -25,7 +25,7 @@ describe("an engine that takes questions and does not answer", () => {
     }, BUSY_SOON);
     const images = new DockerReleaseImages({ engine: world.engine, installation: INSTALLATION });
     expect((await failureOf(ask(images))).code).toBe("engine_away");
-    expect(world.asked.at(-1)).toBeOneOf([`DELETE /images/${name}`, "POST /images/prune"]);
+    expect(world.requests.at(-1)).toBeOneOf([`DELETE /images/${name}`, "POST /images/prune"]);
   });
 
   test("archive() gives up after a while, hangs up and removes its container", async () => {
@@ -37,7 +37,7 @@ describe("an engine that takes questions and does not answer", () => {
     const images = new DockerReleaseImages({ engine: world.engine, installation: INSTALLATION });
     expect((await failureOf(images.archive("sha256:0", "/app"))).code).toBe("engine_away");
     await left;
-    expect(world.asked.at(-1)).toBe("DELETE /containers/c1");
+    expect(world.requests.at(-1)).toBe("DELETE /containers/c1");
   });
 
   test("json() gives up after a while, and hangs up", async () => {
@@ -53,7 +53,7 @@ describe("an engine that takes questions and does not answer", () => {
     const stop = new AbortController();
     const answer = world.engine.json("GET", "/info", { signal: stop.signal }).catch((error: unknown) => error);
     await eventually(
-      async () => world.asked,
+      async () => world.requests,
       ({ length }) => length === 1,
     );
     const reason = new Error("enough");

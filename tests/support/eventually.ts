@@ -15,18 +15,18 @@ export async function eventually<T>(
 ): Promise<T> {
   const giveUpAt = Date.now() + limitMs;
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * GROWTH, LONGEST_PAUSE_MS)) {
-    const asked = performance.now();
+    const startedAt = performance.now();
     let unsatisfied: () => Error;
     try {
       const answer = await ask();
       if (satisfies(answer)) return answer;
-      unsatisfied = () => new Error(`It stays as it is for ${limitMs} ms: ${shown(answer)}`);
+      unsatisfied = () => new Error(`Not satisfied within ${limitMs} ms: ${shown(answer)}`);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
-      unsatisfied = () => new Error(`It fails for ${limitMs} ms: ${why}`, { cause });
+      unsatisfied = () => new Error(`Still failing after ${limitMs} ms: ${why}`, { cause });
     }
     if (Date.now() > giveUpAt) throw unsatisfied();
-    await Bun.sleep(Math.max(pauseMs, Math.min(REST * (performance.now() - asked), LONGEST_REST_MS)));
+    await Bun.sleep(Math.max(pauseMs, Math.min(REST * (performance.now() - startedAt), LONGEST_REST_MS)));
   }
 }
 

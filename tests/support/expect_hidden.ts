@@ -3,7 +3,7 @@ export function expectHidden(text: string, secrets: Readonly<Record<string, stri
   for (const [name, secret] of Object.entries(secrets)) {
     for (const form of forms(secret)) {
       const at = text.indexOf(form);
-      if (at >= 0) throw new Error(`The ${name} can be seen: ${text.slice(Math.max(0, at - 200), at + 200)}`);
+      if (at >= 0) throw new Error(`The ${name} is visible: ${text.slice(Math.max(0, at - 200), at + 200)}`);
     }
   }
 }

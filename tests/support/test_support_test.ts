@@ -3,16 +3,16 @@ import { eventually } from "./eventually.ts";
 import { randomInput } from "./inputs/random_input.ts";
 
 describe("eventually()", () => {
-  test("asks until the answer satisfies, past answers that do not and errors", async () => {
-    let asked = 0;
+  test("retries after errors and results that do not satisfy", async () => {
+    let calls = 0;
     const ask = async () => {
-      if (++asked < 3) throw new Error("not yet");
-      return asked;
+      if (++calls < 3) throw new Error("not yet");
+      return calls;
     };
     expect(await eventually(ask, (answer) => answer === 5)).toBe(5);
   });
 
-  test("rejects with the last answer when none satisfies", async () => {
+  test("rejects with the last result when none satisfies", async () => {
     const waiting = eventually(
       async () => ({ status: "building" }),
       () => false,
@@ -22,25 +22,25 @@ describe("eventually()", () => {
   });
 
   test("rejects with the last error, which is its cause", async () => {
-    const cause = new Error("nobody is there");
+    const cause = new Error("not there");
     const waiting = eventually(
       () => Promise.reject(cause),
       () => true,
       0,
     );
     const error = await waiting.catch((reason: unknown) => reason as Error);
-    expect([error.message, error.cause]).toEqual(["It fails for 0 ms: nobody is there", cause]);
+    expect([error.message, error.cause]).toEqual(["Still failing after 0 ms: not there", cause]);
   });
 });
 
 describe("randomInput()", () => {
-  test("gives the same to the same label, and something else to another", () => {
+  test("is the same for the same label, and different for another", () => {
     const [one, again, other] = ["a", "a", "b"].map((label) => randomInput(label).bytes(32));
     expect(again).toEqual(one!);
     expect(other).not.toEqual(one!);
   });
 
-  test("gives bytes of any length, and numbers within their bounds", () => {
+  test("returns bytes of any length, and numbers within their bounds", () => {
     const input = randomInput("bounds");
     for (const length of [0, 1, 5, 1_000]) expect(input.bytes(length)).toHaveLength(length);
     for (let count = 0; count < 1_000; count++) {

@@ -25,11 +25,11 @@ describe("ArgonPasswords", () => {
     await expect(new ArgonPasswords().hash(new Secret(""))).rejects.toMatchObject({ code: "invalid_password" });
   });
 
-  test("verify() takes a damaged hash for a wrong password", async () => {
+  test("verify() treats a damaged hash as a wrong password", async () => {
     expect(await new ArgonPasswords(CHEAP).verify(new Secret("x"), "$argon2id$damaged")).toBe(false);
   });
 
-  test("verify() refuses to queue up callers without end, and serves those it took", async () => {
+  test("verify() refuses callers beyond the queue limit, and serves the accepted ones", async () => {
     const passwords = new ArgonPasswords(CHEAP);
     const hash = await passwords.hash(new Secret("x"));
     const outcomes = await Promise.allSettled(

@@ -22,7 +22,7 @@ const lines = async () => (await readFile(path(), "utf8")).split("\n").slice(0, 
 const idsOf = async () => [...(await loadKeyring({ folder })).byId.keys()];
 
 describe("loadKeyring()", () => {
-  test("makes a key file that only its owner reads, and reads the same key again", async () => {
+  test("creates a key file that only its owner can read, and reads the same key again", async () => {
     const first = await loadKeyring({ folder });
     expect((await stat(path())).mode & 0o777).toBe(0o600);
     expect(await lines()).toHaveLength(1);
@@ -30,7 +30,7 @@ describe("loadKeyring()", () => {
     expect(await readdir(folder)).toEqual(["secret.key"]);
   });
 
-  test("gives all who start at once the same key", async () => {
+  test("returns the same key to all processes that start concurrently", async () => {
     const script = `
       import { loadKeyring } from ${JSON.stringify(join(import.meta.dir, "../../../adapters/crypto/key_file.ts"))};
       const rings = await Promise.all(Array.from({ length: 20 }, () => loadKeyring({ folder: process.argv.at(-1) })));
@@ -44,7 +44,7 @@ describe("loadKeyring()", () => {
     expect(await readdir(folder)).toEqual(["secret.key"]);
   });
 
-  test("takes the settings before the file, and the file's former keys after its first", async () => {
+  test("prefers the settings to the file, and reads former keys after the first line of the file", async () => {
     const [current, former] = [newKeyText(), newKeyText()];
     const given = await loadKeyring({ folder, current, previous: [former] });
     expect(given.byId.size).toBe(2);
@@ -58,7 +58,7 @@ describe("loadKeyring()", () => {
 
   const wrong = ["", "short", btoa("x".repeat(31)), btoa("x".repeat(33)), "*".repeat(44)];
 
-  test.each(wrong)("refuses the setting %j by its name and without its value", async (current) => {
+  test.each(wrong)("refuses the setting %j by name, without showing its value", async (current) => {
     const failure = await loadKeyring({ folder, current }).catch((error: unknown) => error as Error);
     expect(failure).toMatchObject({ code: "invalid_secret_key" });
     expect((failure as Error).message).toStartWith("Cannot use SLIPWAY_SECRET_KEY:");
@@ -69,7 +69,7 @@ describe("loadKeyring()", () => {
     );
   });
 
-  test.each(wrong)("refuses a key file with the line %j, and leaves it", async (line) => {
+  test.each(wrong)("refuses a key file with the line %j, and does not change it", async (line) => {
     await loadKeyring({ folder });
     await writeFile(path(), `${line}\n`);
     const failure = await loadKeyring({ folder }).catch((error: unknown) => error as Error);
@@ -78,7 +78,7 @@ describe("loadKeyring()", () => {
     expect(await readFile(path(), "utf8")).toBe(`${line}\n`);
   });
 
-  test("says that the folder cannot be used without naming its path", async () => {
+  test("reports that the folder cannot be used without naming its path", async () => {
     await writeFile(folder, "a file");
     const failure = await loadKeyring({ folder }).catch((error: unknown) => error as Error);
     expect(failure).toMatchObject({ kind: "unavailable", code: "secret_key_unusable" });
@@ -101,7 +101,7 @@ describe("addKey()", () => {
     expect(await readdir(folder)).toEqual(["secret.key"]);
   });
 
-  test("is noticed by a vault that meets a text of the new key", async () => {
+  test("is noticed by a vault that opens a text sealed with the new key", async () => {
     const lagging = await CryptoVault.load({ folder });
     await addKey(folder);
     const leading = await CryptoVault.load({ folder });
@@ -110,7 +110,7 @@ describe("addKey()", () => {
     expect(lagging.keyId()).toBe(leading.keyId());
   });
 
-  test("by several at once loses no key", async () => {
+  test("loses no key when called concurrently", async () => {
     const before = (await loadKeyring({ folder })).current.id;
     const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => addKey(folder)));
     const added = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
@@ -120,7 +120,7 @@ describe("addKey()", () => {
     expect(new Set(await idsOf())).toEqual(new Set([...added, before]));
   });
 
-  test("goes on where a killed process left off", async () => {
+  test("recovers from a killed rotation", async () => {
     const before = (await loadKeyring({ folder })).current.id;
     await writeFile(`${path()}.next`, "half a ke");
     await expect(addKey(folder)).rejects.toMatchObject({ code: "rotation_running" });
@@ -132,7 +132,7 @@ describe("addKey()", () => {
   });
 });
 
-test("a vault looks for a key that is new to it at once, however lately it looked for others", async () => {
+test("a vault looks for a new key immediately, even right after another lookup", async () => {
   const lagging = await CryptoVault.load({ folder });
   await lagging.reload();
   const stranger = await CryptoVault.load({ folder: join(folder, "other") });

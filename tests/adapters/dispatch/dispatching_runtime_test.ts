@@ -18,7 +18,7 @@ const ids = async (runtime: Pick<Runtime, "list">) =>
   (await runtime.list()).map(({ instanceId }) => instanceId).toSorted();
 
 describe("DispatchingRuntime", () => {
-  test("start() hands folders and images to their own runtimes, and list() knows both", async () => {
+  test("start() passes folders and images to their own runtimes, and list() returns both", async () => {
     const { folder, image, all } = open();
     await all.start(runRequest({ runs: () => FOLDER }, "", { instanceId: "dep_1-app-1" }));
     await all.start(runRequest({ runs: () => IMAGE }, "", { instanceId: "dep_2-app-1-c" }));
@@ -37,7 +37,7 @@ describe("DispatchingRuntime", () => {
     expect(await ids(all)).toEqual([]);
   });
 
-  test("list() goes on without an engine, and with no other failure", async () => {
+  test("list() succeeds without an engine, and passes on any other failure", async () => {
     const { folder, image, all } = open();
     await all.start(runRequest({ runs: () => FOLDER }, "", { instanceId: "dep_1-app-1" }));
     image.list = () => Promise.reject(new Failure("unavailable", "engine_away", "Cannot use Docker"));
@@ -49,7 +49,7 @@ describe("DispatchingRuntime", () => {
     await folder.remove("dep_1-app-1", { graceMs: 0 });
   });
 
-  test("list() of all waits for an engine, and fails without one", async () => {
+  test("list() of all waits for the engine, and fails without one", async () => {
     const { image, all } = open();
     await all.start(runRequest({ runs: () => IMAGE }, "", { instanceId: "dep_2-app-1-c" }));
     const there = await image.list();

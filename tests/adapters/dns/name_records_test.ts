@@ -32,28 +32,28 @@ nameRecordsContract("DNS", async () => {
 });
 
 describe("DnsNameRecords", () => {
-  test("addresses() counts the system's hosts file when no servers are given", async () => {
+  test("addresses() uses the system's hosts file when no servers are given", async () => {
     const found = await new DnsNameRecords().addresses("localhost");
     expect(found.length).toBeGreaterThan(0);
     for (const address of found) expect(["127.0.0.1", "::1"]).toContain(address);
   });
 
-  test("addresses() is empty for a name that the system does not know", async () => {
+  test("addresses() is empty for a name that the system cannot resolve", async () => {
     expect(await new DnsNameRecords().addresses("no-such-host.invalid")).toEqual([]);
   });
 
-  test("addresses() and texts() fail, not empty, when the server fails", async () => {
+  test("addresses() and texts() fail instead of being empty when the server fails", async () => {
     using server = await dnsServer({ "broken.test": { broken: true } });
     const records = new DnsNameRecords({ servers: [server.address], timeoutMs: 20_000 });
     await expect(records.addresses("broken.test")).rejects.toMatchObject({ code: "name_lookup_failed" });
     await expect(records.texts("broken.test")).rejects.toMatchObject({ code: "name_lookup_failed" });
   });
 
-  test("addresses() asks the server again each time", async () => {
+  test("addresses() queries the server again each time", async () => {
     using server = await dnsServer({ "four.test": { a: ["192.0.2.4"] } });
     const records = new DnsNameRecords({ servers: [server.address], timeoutMs: 20_000 });
     await records.addresses("four.test");
     await records.addresses("four.test");
-    expect(server.asked).toEqual(Array(4).fill("four.test"));
+    expect(server.queries).toEqual(Array(4).fill("four.test"));
   });
 });

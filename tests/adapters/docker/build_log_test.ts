@@ -48,7 +48,7 @@ function lines(...traces: readonly Uint8Array[]): string[] {
 
 describe("WireMessage", () => {
   test.each([0, 1, 127, 128, 300, 2 ** 31, 2 ** 32 + 5, Number.MAX_SAFE_INTEGER])(
-    "writes %i as it is read",
+    "writes %i so that it is read back",
     (value) => {
       const expected = value === 0 ? [] : [[7, value]];
       expect([...wireFields(new WireMessage().number(7, value).finish())]).toEqual(expected as never);
@@ -65,7 +65,7 @@ describe("WireMessage", () => {
     ]);
   });
 
-  test("passes over numbers of fixed length", () => {
+  test("skips numbers of fixed length", () => {
     const fixed = Uint8Array.from([0x09, 1, 2, 3, 4, 5, 6, 7, 8, 0x15, 1, 2, 3, 4, 0x18, 5]);
     expect([...wireFields(fixed)]).toEqual([[3, 5]]);
   });
@@ -79,28 +79,28 @@ describe("WireMessage", () => {
 });
 
 describe("BuildLog", () => {
-  test("tells of a step when it starts, what it prints, and how long it took", () => {
+  test("logs a step when it starts, its output, and how long it took", () => {
     const name = "[2/5] RUN npm ci";
     expect(
       lines(step(name), output(name, "added 3\nfound "), output(name, "0\n"), step(name, { completed: 4.25 })),
     ).toEqual([name, "added 3", "found 0", "[2/5] DONE 3.3s"]);
   });
 
-  test("tells of steps that are found in the cache", () => {
+  test("logs steps that are found in the cache", () => {
     const name = "[build 3/4] COPY . .";
     expect(lines(step(name, { cached: true, completed: 1 }))).toEqual([name, "[build 3/4] CACHED"]);
   });
 
-  test("does not tell of what every build does, and of its own steps no end", () => {
+  test("leaves out internal steps of every build, and the end of other internal steps", () => {
     const names = ["[internal] load build definition from Dockerfile", "[internal] load .dockerignore"];
     expect(lines(...names.map((name) => step(name, { completed: 2 })))).toEqual([]);
     const metadata = "[internal] load metadata for docker.io/library/node:22";
     expect(lines(step(metadata), step(metadata, { completed: 2 }))).toEqual([metadata]);
   });
 
-  test("keeps what steps beside each other print apart", () => {
+  test("keeps the output of parallel steps apart", () => {
     const [one, two] = ["[a 1/2] RUN one", "[b 1/2] RUN two"] as const;
-    const told = lines(
+    const logged = lines(
       step(one),
       step(two),
       output(one, "1\n2"),
@@ -108,7 +108,7 @@ describe("BuildLog", () => {
       output(one, "3\n"),
       output(two, "y\n"),
     );
-    expect(told).toEqual([one, two, one, "1", two, "x", one, "23", two, "y"]);
+    expect(logged).toEqual([one, two, one, "1", two, "x", one, "23", two, "y"]);
   });
 
   test("keeps stdout and stderr apart", () => {
@@ -120,10 +120,10 @@ describe("BuildLog", () => {
     ]);
   });
 
-  test("makes lines of progress bars, broken characters and characters in two pieces", () => {
+  test("splits progress bars into lines, and handles broken and split characters", () => {
     const name = "[1/1] RUN x";
     const euro = new TextEncoder().encode("€\n");
-    const told = lines(
+    const logged = lines(
       step(name),
       output(name, "10%\r20%\r\n"),
       output(name, euro.slice(0, 1)),
@@ -132,29 +132,29 @@ describe("BuildLog", () => {
       output(name, "\u001b[32mgreen\u001b[0m\n"),
       output(name, "unended"),
     );
-    expect(told.slice(1)).toEqual(["10%", "20%", "€", "a\uFFFDb", "\u001b[32mgreen\u001b[0m", "unended"]);
+    expect(logged.slice(1)).toEqual(["10%", "20%", "€", "a\uFFFDb", "\u001b[32mgreen\u001b[0m", "unended"]);
   });
 
-  test("tells once of each layer that was pulled", () => {
+  test("logs each pulled layer once", () => {
     const name = "[1/2] FROM docker.io/library/node:22";
     const layer = `sha256:${"0123456789ab".repeat(5)}`;
-    const told = lines(
+    const logged = lines(
       step(name),
       status(name, layer, 1_000_000, false),
       status(name, layer, 31_400_000, true),
       status(name, layer, 31_400_000, true),
       status(name, "resolve", 0, true),
     );
-    expect(told).toEqual([name, "sha256:0123456789ab 31.4 MB"]);
+    expect(logged).toEqual([name, "sha256:0123456789ab 31.4 MB"]);
   });
 
-  test("knows which step failed, and not those that ended because of it", () => {
+  test("finds the step that failed, not the ones cancelled because of it", () => {
     const log = new BuildLog();
     const cancelled = { completed: 2, error: "context canceled" };
     const failed = { completed: 2, error: "executor failed running [/bin/sh -c x]: exit code: 1" };
     log.take(buildTrace(step("[a 1/1] RUN x", cancelled)));
-    const told = log.take(buildTrace(step("[b 1/1] RUN y", failed)));
-    expect(told.at(-1)).toEqual({ text: "[b 1/1] FAILED", stream: "stderr" });
+    const logged = log.take(buildTrace(step("[b 1/1] RUN y", failed)));
+    expect(logged.at(-1)).toEqual({ text: "[b 1/1] FAILED", stream: "stderr" });
     expect(log.failed).toEqual({ name: "[b 1/1] RUN y", error: failed.error });
   });
 
@@ -162,14 +162,14 @@ describe("BuildLog", () => {
     expect(lines(step("[1/1] RUN a\n  && b"))).toEqual(["[1/1] RUN a && b"]);
   });
 
-  test("tells of warnings", () => {
+  test("logs warnings", () => {
     const warning = new WireMessage().text(1, "d").number(2, 1).text(3, "old syntax").finish();
     expect(lines(new WireMessage().bytes(4, warning).finish())).toEqual(["! WARNING: old syntax"]);
   });
 });
 
 describe("ClassicLog", () => {
-  test("tells of the same build in the same words", () => {
+  test("logs the same build with the same lines", () => {
     const log = new ClassicLog();
     const streams = [
       "Step 1/3 : FROM debian",
@@ -194,8 +194,8 @@ describe("ClassicLog", () => {
       " ---> Using cache\n",
       "Successfully built 0123\n",
     ];
-    const told = streams.flatMap((stream) => log.read({ stream })).map(({ text, stream }) => `${stream} ${text}`);
-    expect(told).toEqual([
+    const logged = streams.flatMap((stream) => log.read({ stream })).map(({ text, stream }) => `${stream} ${text}`);
+    expect(logged).toEqual([
       "stdout [1/3] FROM debian",
       "stdout [2/3] RUN npm ci",
       "stdout one",
@@ -212,22 +212,22 @@ describe("ClassicLog", () => {
     expect(log.image).toBe("sha256:1");
   });
 
-  test("knows the step that failed", () => {
+  test("finds the step that failed", () => {
     const log = new ClassicLog();
     log.read({ stream: "Step 2/3 : RUN false" });
     log.read({ error: "x", errorDetail: { message: "returned a non-zero code: 1" } });
     expect(log.failed).toEqual({ name: "[2/3] RUN false", error: "returned a non-zero code: 1" });
   });
 
-  test("tells of images that are pulled without the progress of each layer", () => {
+  test("logs pulled images without the progress of each layer", () => {
     const log = new ClassicLog();
-    const told = [
+    const logged = [
       { status: "Pulling from library/node", id: "22" },
       { status: "Downloading", id: "abc", progressDetail: { current: 3 } },
       { status: "Pull complete", id: "abc", progressDetail: {} },
       { status: "Digest: sha256:1" },
     ].flatMap((message) => log.read(message));
-    expect(told.map(({ text }) => text)).toEqual([
+    expect(logged.map(({ text }) => text)).toEqual([
       "22: Pulling from library/node",
       "abc: Pull complete",
       "Digest: sha256:1",
@@ -289,14 +289,14 @@ describe("buildFailure()", () => {
     ]);
   });
 
-  test("without a step gives the reason without what is around it", () => {
+  test("without a step returns the reason without the surrounding text", () => {
     const around = "failed to solve with frontend dockerfile.v0: failed to create LLB definition: ";
     expect(buildFailure(`${around}dockerfile parse error line 2: unknown instruction: FOO`).message).toBe(
       "Cannot build: dockerfile parse error line 2: unknown instruction: FOO",
     );
   });
 
-  test("is of bounded length", () => {
+  test("has a bounded length", () => {
     const long = "x".repeat(10_000);
     expect(buildFailure(long, { name: long, error: long }).message.length).toBeLessThan(700);
   });

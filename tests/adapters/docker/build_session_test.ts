@@ -34,7 +34,7 @@ function call(session: ClientHttp2Session, headers: OutgoingHttpHeaders): Promis
   });
 }
 
-test("BuildSession fails a call whose metadata makes no sense, and answers the next", async () => {
+test("BuildSession fails a call with malformed metadata, and answers the next", async () => {
   using engine = await engineWithSession();
   using _ = await BuildSession.open(new EngineApi(engine.host), {}, "key");
   const session = await engine.session;

@@ -35,7 +35,7 @@ describe("engineAnswers()", () => {
     expect(await engineAnswers(`tcp://127.0.0.1:${listener.port}`, { timeoutMs: 300 })).toBe(false);
   });
 
-  test("takes an engine for one over TCP and over a socket, and no other web server", async () => {
+  test("accepts an engine over TCP and over a socket, and no other web server", async () => {
     const folder = await mkdtemp(join(tmpdir(), "slipway-"));
     const ping = { "/_ping": new Response("OK", { headers: { "api-version": "1.41" } }) };
     const unix = join(folder, "docker.sock");

@@ -55,7 +55,7 @@ function ended(ExitCode: number, OOMKilled = false): Partial<ContainerState> {
   return { Status: "exited", ExitCode, OOMKilled };
 }
 
-function told(
+function stateOf(
   state: Partial<ContainerState>,
   given?: Parameters<typeof record>[1],
   seen: Partial<ContainerObservation> = {},
@@ -71,12 +71,12 @@ function published(ports: string) {
 }
 
 describe("isCrashLoop()", () => {
-  test("is true once it waits longer than the engine lets wait after a fourth ending", () => {
+  test("is true once the restart delay exceeds the one after a fourth exit", () => {
     expect(waiting(1_001, 5)).toBe(true);
     expect(waiting(60_000, 40)).toBe(true);
   });
 
-  test("is false while it might be an ending among few, or the first after it had stayed up", () => {
+  test("is false after few exits, or after the first exit of a stable container", () => {
     expect(waiting(800, 5)).toBe(false);
     expect(waiting(200, 40)).toBe(false);
     expect(waiting(5_000, 4)).toBe(false);
@@ -85,45 +85,45 @@ describe("isCrashLoop()", () => {
 });
 
 describe("instanceOf()", () => {
-  test("tells of one that is being started, and of one that its server did not live to start, or stands still", () => {
+  test("is starting while a server starts it, and exited when that server was killed or hangs", () => {
     const made = { Status: "created", StartedAt: NEVER } as const;
     const soon = NOW - 31_000;
-    expect(told(made, {}, { now: soon, beingStarted: true })).toEqual(["starting", null]);
-    expect(told(made, {}, { now: soon, beingStarted: false })).toEqual(["exited", "stopped null"]);
-    expect(told(made, {}, { beingStarted: true })).toEqual(["exited", "stopped null"]);
+    expect(stateOf(made, {}, { now: soon, beingStarted: true })).toEqual(["starting", null]);
+    expect(stateOf(made, {}, { now: soon, beingStarted: false })).toEqual(["exited", "stopped null"]);
+    expect(stateOf(made, {}, { beingStarted: true })).toEqual(["exited", "stopped null"]);
   });
 
-  test("tells of one that runs, from when it has stayed up", () => {
-    expect(told({})).toEqual(["starting", null]);
-    expect(told({ StartedAt: ago(11_000) })).toEqual(["running", null]);
-    expect(told({ StartedAt: ago(11_000), Status: "paused" })).toEqual(["running", null]);
+  test("is running once it has stayed up", () => {
+    expect(stateOf({})).toEqual(["starting", null]);
+    expect(stateOf({ StartedAt: ago(11_000) })).toEqual(["running", null]);
+    expect(stateOf({ StartedAt: ago(11_000), Status: "paused" })).toEqual(["running", null]);
   });
 
-  test("tells why one has ended", () => {
+  test("reports why a container has exited", () => {
     const givenUp = { policy: "no", restarts: 5 };
-    expect(told({ ...ended(3), Status: "restarting" })).toEqual(["restarting", "exited 3"]);
-    expect(told(ended(143))).toEqual(["exited", "stopped 143"]);
-    expect(told({ ...ended(137), Status: "dead" })).toEqual(["exited", "stopped 137"]);
-    expect(told(ended(0), { policy: "no", oneShot: true })).toEqual(["exited", "exited 0"]);
-    expect(told(ended(3), givenUp)).toEqual(["exited", "exited 3"]);
-    expect(told(ended(137, true), givenUp)).toEqual(["exited", "out_of_memory 137"]);
-    expect(told(ended(137, true), { policy: "no", oneShot: true })).toEqual(["exited", "out_of_memory 137"]);
+    expect(stateOf({ ...ended(3), Status: "restarting" })).toEqual(["restarting", "exited 3"]);
+    expect(stateOf(ended(143))).toEqual(["exited", "stopped 143"]);
+    expect(stateOf({ ...ended(137), Status: "dead" })).toEqual(["exited", "stopped 137"]);
+    expect(stateOf(ended(0), { policy: "no", oneShot: true })).toEqual(["exited", "exited 0"]);
+    expect(stateOf(ended(3), givenUp)).toEqual(["exited", "exited 3"]);
+    expect(stateOf(ended(137, true), givenUp)).toEqual(["exited", "out_of_memory 137"]);
+    expect(stateOf(ended(137, true), { policy: "no", oneShot: true })).toEqual(["exited", "out_of_memory 137"]);
   });
 
-  test("takes one for out of memory that the kernel has killed at its limit, whether the engine has heard so or not", () => {
+  test("reports out of memory when the kernel killed a container at its limit, even if the engine missed it", () => {
     const limited = { policy: "no", oneShot: true, memory: 1_024 };
-    expect(told(ended(137), limited)).toEqual(["exited", "out_of_memory 137"]);
-    expect(told({ ...ended(137), Status: "restarting" }, { memory: 1_024 })).toEqual([
+    expect(stateOf(ended(137), limited)).toEqual(["exited", "out_of_memory 137"]);
+    expect(stateOf({ ...ended(137), Status: "restarting" }, { memory: 1_024 })).toEqual([
       "restarting",
       "out_of_memory 137",
     ]);
-    expect(told(ended(137), { ...limited, memory: 0 })).toEqual(["exited", "exited 137"]);
-    expect(told(ended(1), limited)).toEqual(["exited", "exited 1"]);
+    expect(stateOf(ended(137), { ...limited, memory: 0 })).toEqual(["exited", "exited 137"]);
+    expect(stateOf(ended(1), limited)).toEqual(["exited", "exited 1"]);
     // It was stopped.
-    expect(told(ended(137), { memory: 1_024 })).toEqual(["exited", "stopped 137"]);
+    expect(stateOf(ended(137), { memory: 1_024 })).toEqual(["exited", "stopped 137"]);
   });
 
-  test("tells that it listens, how often it was started again, and what its health check says", () => {
+  test("reports listening ports, the number of restarts, and the health check result", () => {
     const up = record({ Health: { Status: "starting" } }, { restarts: 2 });
     expect(instanceOf(up, sight({ listens: true, restartsBefore: 3 }))).toMatchObject({
       status: "running",
@@ -139,7 +139,7 @@ describe("instanceOf()", () => {
   });
 });
 
-test("instanceOf() tells all ports in their order, or none", () => {
+test("instanceOf() returns all ports in their order, or none", () => {
   expect(published("9090:23001 80:23000")).toMatchObject({
     port: 23_001,
     ports: [
@@ -150,13 +150,13 @@ test("instanceOf() tells all ports in their order, or none", () => {
   expect(published("")).toMatchObject({ port: null, ports: [], status: "running" });
 });
 
-test("isGivenUp() is true of what is not started again although it is no one-shot", () => {
+test("isGivenUp() is true for a container that is not restarted although it is no one-shot", () => {
   expect(isGivenUp(record({ Status: "exited" }, { policy: "no" }))).toBe(true);
   expect(isGivenUp(record({ Status: "exited" }))).toBe(false);
   expect(isGivenUp(record({ Status: "exited" }, { policy: "no", oneShot: true }))).toBe(false);
 });
 
-test("instanceOf() tells when one that waits is started again at the latest", () => {
+test("instanceOf() returns the latest time of the next start of a waiting container", () => {
   const next = (restarts: number) => {
     const state = { Status: "restarting", StartedAt: ago(5), FinishedAt: ago(0) } as const;
     return instanceOf(record(state, { restarts }), sight()).nextStartAt!.getTime() - NOW;
@@ -165,7 +165,7 @@ test("instanceOf() tells when one that waits is started again at the latest", ()
   expect(instanceOf(record({}), sight())).toMatchObject({ failing: false, nextStartAt: null });
 });
 
-test("isStartDue() is true only of one that the engine was to run and could not start", () => {
+test("isStartDue() is true only for a container that the engine should run but could not start", () => {
   expect(isStartDue(record({ Status: "exited", Error: "port is already allocated" }))).toBe(true);
   expect(isStartDue(record({ Status: "exited" }))).toBe(false);
   expect(isStartDue(record({ Status: "exited", Error: "x" }, { policy: "no" }))).toBe(false);

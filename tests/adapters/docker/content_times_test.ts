@@ -19,7 +19,7 @@ async function send(times: ProjectTimes, { root, entry }: { readonly root: strin
 
 describe("ContentTimes", () => {
   test.each([0, 5, 131_072, 131_073, 1_500_000])(
-    "tells a file of %i bytes with the time it was sent with",
+    "reports a file of %i bytes with the time it was sent with",
     async (size) => {
       const content = new Uint8Array(size).fill(7);
       const times = new ContentTimes();
@@ -31,13 +31,13 @@ describe("ContentTimes", () => {
       await later.compare(second.root, [second.entry]);
       expect(second.entry.modifiedNs).not.toBe(first.entry.modifiedNs);
       expect(later.told(second.entry)).toBe(first.entry.modifiedNs);
-      const stranger = times.of("another");
-      await stranger.compare(second.root, [second.entry]);
-      expect(stranger.told(second.entry)).toBe(second.entry.modifiedNs);
+      const otherProject = times.of("another");
+      await otherProject.compare(second.root, [second.entry]);
+      expect(otherProject.told(second.entry)).toBe(second.entry.modifiedNs);
     },
   );
 
-  test("tells a file with its own time when its content is another of the same length, or cannot be read", async () => {
+  test("reports a file with its own time when its content differs at the same length, or cannot be read", async () => {
     const times = new ContentTimes();
     await using first = await fileWith("content");
     await send(times.of("project"), first);
@@ -52,7 +52,7 @@ describe("ContentTimes", () => {
     }
   });
 
-  test("remembers nothing of a file that was not sent to its end", async () => {
+  test("does not remember a file that was not sent completely", async () => {
     const times = new ContentTimes();
     await using first = await fileWith(new Uint8Array(300_000));
     for await (const bytes of times.of("project").sent(first.entry, contentOf(first.root, first.entry))) {
@@ -65,7 +65,7 @@ describe("ContentTimes", () => {
     expect(later.told(second.entry)).toBe(second.entry.modifiedNs);
   });
 
-  test("forgets the projects that were not built for longest", async () => {
+  test("forgets the projects that were not built for the longest time", async () => {
     const times = new ContentTimes();
     await using first = await fileWith("content");
     await send(times.of("old"), first);
@@ -76,12 +76,12 @@ describe("ContentTimes", () => {
     }
     await Bun.sleep(10);
     await using second = await fileWith("content");
-    const told = async (key: string) => {
+    const timeOf = async (key: string) => {
       const later = times.of(key);
       await later.compare(second.root, [second.entry]);
       return later.told(second.entry);
     };
-    expect(await told("used")).toBe(first.entry.modifiedNs);
-    expect(await told("old")).toBe(second.entry.modifiedNs);
+    expect(await timeOf("used")).toBe(first.entry.modifiedNs);
+    expect(await timeOf("old")).toBe(second.entry.modifiedNs);
   });
 });

@@ -49,7 +49,7 @@ describe("buildContext()", () => {
     ]);
   });
 
-  test("keeps what is known of files, folders and links", async () => {
+  test("keeps the properties of files, folders and links", async () => {
     await using folder = await folderOf({ "dir/run": "#!", link: { link: "dir/run" } });
     await chmod(join(folder.path, "dir/run"), 0o755);
     await utimes(join(folder.path, "dir/run"), 1_000, 1_234.5);
@@ -61,7 +61,7 @@ describe("buildContext()", () => {
     ]);
   });
 
-  test("leaves out what is ignored, and folders that hold nothing else, but not empty ones", async () => {
+  test("leaves out ignored files, and folders that hold nothing else, but not empty ones", async () => {
     await using folder = await folderOf({
       ".dockerignore": "a\n!a/b/keep\nc\n!c/none\n",
       "a/b/keep": "",
@@ -73,7 +73,7 @@ describe("buildContext()", () => {
     expect(entries.map(({ path }) => path)).toEqual([".dockerignore", "Dockerfile", "a", "a/b", "a/b/keep", "empty"]);
   });
 
-  test("takes the rules beside the Dockerfile before those of the folder", async () => {
+  test("prefers the rules beside the Dockerfile to those of the folder", async () => {
     const tree = { ".dockerignore": "a", "docker/web": "FROM scratch", "docker/web.dockerignore": "b", a: "", b: "" };
     expect(await sent(tree, { path: "docker/web" })).toContain("a");
     expect(await sent(tree, { path: "docker/web" })).not.toContain("b");
@@ -81,7 +81,7 @@ describe("buildContext()", () => {
     expect(await sent(tree, MADE)).not.toContain("a");
   });
 
-  test("leaves the history of a repository to Dockerfiles that were written for it", async () => {
+  test("includes the git history unless it is excluded", async () => {
     const tree = { ".git/config": "", ".gitignore": "", "sub/.git": "gitdir" };
     expect(await sent(tree)).toEqual([".git", ".git/config", ".gitignore", "Dockerfile", "sub", "sub/.git"]);
     expect(await sent(tree, { ...MADE, without: [".git"] })).toEqual([".gitignore", "Dockerfile", "sub"]);
@@ -90,13 +90,13 @@ describe("buildContext()", () => {
   test.each<[string, Tree]>([
     ["an absolute link", { a: { link: "/etc/passwd" } }],
     ["a link up and out", { "a/b": { link: "../../x" } }],
-    ["a link out by way of another", { a: { link: "b/../.." }, b: { link: "." } }],
+    ["a link out through another", { a: { link: "b/../.." }, b: { link: "." } }],
     ["a link back into the folder from outside", { a: { link: "../x/../a" } }],
-    ["a link out below a folder that is taken back", { ".dockerignore": "a\n!a/b", "a/b": { link: "/etc" } }],
+    ["a link out below an excepted folder", { ".dockerignore": "a\n!a/b", "a/b": { link: "/etc" } }],
     ["rules that lead out", { ".dockerignore": { link: "/etc/hostname" } }],
     ["rules of the Dockerfile that lead out", { "Dockerfile.dockerignore": { link: "../../etc/hostname" } }],
     ["a Dockerfile that leads out", { Dockerfile: { link: "/etc/hostname" } }],
-    ["a Dockerfile that leads out by way of a folder", { Dockerfile: { link: "dir/hostname" }, dir: { link: "/etc" } }],
+    ["a Dockerfile that leads out through a folder", { Dockerfile: { link: "dir/hostname" }, dir: { link: "/etc" } }],
   ])("refuses %s", async (_, tree) => {
     await using folder = await folderOf(tree);
     const error = await failureOf(buildContext({ folder: folder.path, dockerfile: OWN, signal }));
@@ -110,13 +110,13 @@ describe("buildContext()", () => {
     ["a link out that is ignored", { ".dockerignore": "a", a: { link: "/etc" } }],
     ["a link out in a folder that is ignored", { ".dockerignore": "a", "a/b": { link: "/etc" } }],
     ["a Dockerfile that is a link inside", { Dockerfile: { link: "docker/web" }, "docker/web": "FROM scratch" }],
-  ])("takes %s", async (_, tree) => {
+  ])("accepts %s", async (_, tree) => {
     await using folder = await folderOf(tree);
     const { dockerfile } = await buildContext({ folder: folder.path, dockerfile: OWN, signal });
     expect(new TextDecoder().decode(dockerfile.bytes)).toBe("FROM scratch");
   });
 
-  test("refuses a folder that is a link out of where it has to lie, however its Dockerfile is told", async () => {
+  test("refuses a folder that is a link out of its required parent, with either kind of Dockerfile", async () => {
     await using outside = await folderOf({ secret: "of the machine" });
     await using folder = await folderOf({ "own/Dockerfile": "FROM scratch", in: { link: "own" } });
     await symlink(outside.path, join(folder.path, "out"));
@@ -139,7 +139,7 @@ describe("buildContext()", () => {
     expect([error.kind, error.code]).toEqual(["invalid", "link_outside"]);
   });
 
-  test("says when there is no Dockerfile, and when it is none", async () => {
+  test("reports a missing Dockerfile, and one that is not a file", async () => {
     await using folder = await folderOf({ "dir/file": "" });
     for (const path of ["nothing", "dir", "dir/file/x"]) {
       const error = await failureOf(buildContext({ folder: folder.path, dockerfile: { path }, signal }));
@@ -150,14 +150,14 @@ describe("buildContext()", () => {
     }
   });
 
-  test("passes over what is neither file, folder nor link", async () => {
+  test("skips everything that is not a file, folder or link", async () => {
     await using folder = await folderOf({});
     await Bun.$`mkfifo ${join(folder.path, "pipe")}`;
     const { entries } = await buildContext({ folder: folder.path, dockerfile: OWN, signal });
     expect(entries.map(({ path }) => path)).toEqual(["Dockerfile"]);
   });
 
-  test("stops when it is aborted", async () => {
+  test("stops when aborted", async () => {
     await using folder = await folderOf({});
     const reason = new Error("enough");
     const aborted = buildContext({ folder: folder.path, dockerfile: OWN, signal: AbortSignal.abort(reason) });
@@ -170,13 +170,13 @@ describe("contentOf()", () => {
     ["vanished", (file) => rm(file)],
     ["has grown", (file) => appendFile(file, "more")],
     ["was cut", (file) => Bun.write(file, "con")],
-    ["was written anew", (file) => Bun.write(file, "CONTENT")],
+    ["was rewritten", (file) => Bun.write(file, "CONTENT")],
     ["was replaced", (file) => Bun.write(`${file}.new`, "content").then(() => rename(`${file}.new`, file))],
     ["became a link", (file) => rm(file).then(() => symlink("/etc/hostname", file))],
     ["became a folder", (file) => rm(file).then(() => mkdir(file))],
   ];
 
-  test.each(changes)("fails for a file that %s after it was seen", async (_, change) => {
+  test.each(changes)("fails for a file that %s after it was listed", async (_, change) => {
     await using folder = await folderOf({ file: "content" });
     const { root, entries } = await buildContext({ folder: folder.path, dockerfile: OWN, signal });
     const entry = entries.find(({ path }) => path === "file")!;
@@ -187,7 +187,7 @@ describe("contentOf()", () => {
     expect(error.message).toBe('Cannot build: "file" changed while the build was given its files; deploy again');
   });
 
-  test("gives files of every size whole", async () => {
+  test("reads files of every size completely", async () => {
     const sizes = [0, 1, 131_071, 131_072, 131_073, 400_000];
     const tree = Object.fromEntries(sizes.map((size) => [`f${size}`, new Uint8Array(size).fill(size % 251)]));
     await using folder = await folderOf(tree);
@@ -201,7 +201,7 @@ describe("contentOf()", () => {
 });
 
 describe("contextTar()", () => {
-  test("packs everything, the Dockerfile under a name of its own that commands do not see", async () => {
+  test("packs everything, with the Dockerfile under another name that is excluded from the context", async () => {
     await using folder = await folderOf({ "a/b": "content", link: { link: "a/b" } });
     const context = await buildContext({ folder: folder.path, dockerfile: MADE, signal });
     const { dockerfile, stream } = contextTar(context, unexpected);
@@ -215,7 +215,7 @@ describe("contextTar()", () => {
     });
   });
 
-  test("keeps the rules that there are, and finds a name that is free", async () => {
+  test("keeps the existing rules, and picks an unused name", async () => {
     await using folder = await folderOf({ ".dockerignore": "x", ".slipway.Dockerfile": "mine" });
     const context = await buildContext({ folder: folder.path, dockerfile: OWN, signal });
     const { dockerfile, stream } = contextTar(context, unexpected);
@@ -227,7 +227,7 @@ describe("contextTar()", () => {
     });
   });
 
-  test("breaks off, telling why, for a file that changed", async () => {
+  test("stops with the reason when a file changed", async () => {
     await using folder = await folderOf({ file: "content" });
     const context = await buildContext({ folder: folder.path, dockerfile: OWN, signal });
     await rm(join(folder.path, "file"));

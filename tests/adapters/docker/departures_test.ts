@@ -24,8 +24,8 @@ class Leaving {
   }
 }
 
-describe("Departures", () => {
-  test("those of one scope leave one after the other, in the order in which they came", async () => {
+describe("NetworkLeaveQueue", () => {
+  test("runs the tasks of one scope one after the other, in order", async () => {
     const departures = new NetworkLeaveQueue();
     const order: string[] = [];
     const leave = (name: string) => async () => {
@@ -37,7 +37,7 @@ describe("Departures", () => {
     expect(order).toEqual(["a leaves", "a is gone", "b leaves", "b is gone", "c leaves", "c is gone"]);
   });
 
-  test("those of other scopes do not wait", async () => {
+  test("does not make other scopes wait", async () => {
     const departures = new NetworkLeaveQueue();
     const leaving = new Leaving();
     const held = departures.run("shop", leaving.begin("a"));
@@ -47,7 +47,7 @@ describe("Departures", () => {
     await held;
   });
 
-  test("one that takes long keeps the next from leaving only for a while", async () => {
+  test("starts the next task after a while when one takes too long", async () => {
     const departures = new NetworkLeaveQueue();
     const leaving = new Leaving();
     const slow = departures.run("shop", leaving.begin("slow"));
@@ -56,7 +56,7 @@ describe("Departures", () => {
     await slow;
   });
 
-  test("one that fails keeps nobody, and tells why", async () => {
+  test("continues after a failed task, and rejects with its error", async () => {
     const departures = new NetworkLeaveQueue();
     const leaving = new Leaving();
     const failed = departures.run("shop", leaving.begin("a"));

@@ -18,7 +18,7 @@ function left(rules: string, paths: readonly string[]): string[] {
 }
 
 describe("DockerIgnore", () => {
-  test.each(IGNORE_CASES)("leaves out what Docker leaves out: %s", (_, rules, expected) => {
+  test.each(IGNORE_CASES)("excludes what Docker excludes: %s", (_, rules, expected) => {
     expect(left(rules, IGNORE_TREE)).toEqual([...expected]);
   });
 
@@ -48,7 +48,7 @@ describe("DockerIgnore", () => {
     },
   );
 
-  test("takes everything where there are no rules", () => {
+  test("includes everything when there are no rules", () => {
     for (const rules of ["", "\n\n", "# only words\n", "\uFEFF# marked\n", "  \n\t\n"]) {
       expect(left(rules, IGNORE_TREE)).toEqual([...IGNORE_TREE]);
     }
@@ -56,14 +56,14 @@ describe("DockerIgnore", () => {
 
   // Backtracking would take years.
   test.each([`${"*a".repeat(40)}*b`, `${"**/".repeat(40)}x`, `${"**a".repeat(40)}b`, `**/${"[a-z]*".repeat(30)}1`])(
-    "is done with the pattern %s",
+    "handles the pattern %s without backtracking",
     (rules) => {
       const paths = ["a".repeat(255), `${"a/".repeat(200)}a`];
       expect(left(rules, paths)).toEqual(paths);
     },
   );
 
-  test("refuses patterns without end", () => {
+  test("refuses patterns that are too long", () => {
     const sentence = "Cannot build: the patterns in .dockerignore are longer than 64 KB; use fewer";
     expect(() => new DockerIgnore("*a\n".repeat(40_000))).toThrow(sentence);
     expect(() => new DockerIgnore(`# ${"words ".repeat(40_000)}\n*a`)).not.toThrow();

@@ -10,10 +10,10 @@ describe("dropName()", () => {
   ])("ignores %d %s", async (status, message) => {
     await using world = await scriptedEngine(() => Response.json({ message }, { status }), {});
     await dropName(world.engine, "x");
-    expect(world.asked).toEqual(["DELETE /images/x"]);
+    expect(world.requests).toEqual(["DELETE /images/x"]);
   });
 
-  test("passes any other refusal on", async () => {
+  test("passes on any other refusal", async () => {
     const message = "no space left on device";
     await using world = await scriptedEngine(() => Response.json({ message }, { status: 500 }), {});
     await expect(dropName(world.engine, "x")).rejects.toThrow("no space left");

@@ -54,10 +54,10 @@ class RawClient implements Disposable {
     this.frames.push(...this.#reader.read(PREFACE));
     this.#socket.on("data", (bytes: Buffer) => {
       this.frames.push(...this.#reader.read(bytes));
-      this.#tell();
+      this.#notify();
     });
     this.#socket.on("error", () => {});
-    this.#socket.on("close", () => this.#tell());
+    this.#socket.on("close", () => this.#notify());
     this.#socket.write(Buffer.concat([PREFACE, frame(FRAME.settings, 0)]));
   }
 
@@ -81,7 +81,7 @@ class RawClient implements Disposable {
     this.#socket.destroy();
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#news.resolve();
     this.#news = Promise.withResolvers<void>();
   }
@@ -142,7 +142,7 @@ describe("HpackDecoder", () => {
     }
   });
 
-  test("forgets what does not fit its table any more", () => {
+  test("evicts entries that no longer fit its table", () => {
     const decoder = new HpackDecoder();
     decoder.decode(remembered("first", "1"));
     decoder.decode(remembered("long", "x".repeat(4_030)));
@@ -163,7 +163,7 @@ describe("HpackDecoder", () => {
     expect(() => new HpackDecoder().decode(Uint8Array.from(bytes))).toThrow(RangeError);
   });
 
-  test("reads what is written", () => {
+  test("reads what the encoder writes", () => {
     const headers: Header[] = [
       ["a", ""],
       ["grpc-message", "ä, ö"],
@@ -175,7 +175,7 @@ describe("HpackDecoder", () => {
 });
 
 describe("Http2Server", () => {
-  test("answers a client that somebody else wrote: headers, data both ways, trailers", async () => {
+  test("answers an independent client: headers, data both ways, trailers", async () => {
     const seen: (readonly Header[])[] = [];
     using server = await serving(async (stream) => {
       seen.push(stream.headers);
@@ -209,7 +209,7 @@ describe("Http2Server", () => {
     expect(server.failures).toEqual([]);
   });
 
-  test("sends no more than the other side has room for, and goes on when it has", async () => {
+  test("sends no more than the window of the client allows, and continues when it grows", async () => {
     const content = randomInput("the content of a stream").bytes(60_000);
     using server = await serving(async (stream) => {
       await stream.write(content);
@@ -232,7 +232,7 @@ describe("Http2Server", () => {
     ).toBe(true);
   });
 
-  test("takes a window that is made smaller while it is in use", async () => {
+  test("accepts a window that shrinks while it is in use", async () => {
     using server = await serving(async (stream) => {
       await stream.write(new Uint8Array(70_000));
       await stream.end([]);
@@ -249,7 +249,7 @@ describe("Http2Server", () => {
     expect(client.data().length).toBe(70_000);
   });
 
-  test("takes headers in pieces, with padding and priorities, and hundreds of them", async () => {
+  test("accepts headers in pieces, with padding and priorities, and hundreds of them", async () => {
     const seen = Promise.withResolvers<readonly Header[]>();
     using server = await serving(async (stream) => seen.resolve(stream.headers));
     using client = new RawClient(server.port);
@@ -267,7 +267,7 @@ describe("Http2Server", () => {
     expect(await seen.promise).toEqual([...REQUEST, ...headers]);
   });
 
-  test("answers pings and settings, and passes over what it does not know", async () => {
+  test("answers pings and settings, and ignores unknown frames", async () => {
     using server = await serving(async (stream) => stream.end([]));
     using client = new RawClient(server.port);
     client.write(frame(0x63, 0, Buffer.from("unknown")), frame(FRAME.ping, 0, Buffer.from("12345678")), request(1));
@@ -299,7 +299,7 @@ describe("Http2Server", () => {
   test.each<[string, Uint8Array]>([
     ["an HTTP/1.1 request", Buffer.from("GET / HTTP/1.1\r\n\r\n")],
     ["a frame that is too long", Buffer.concat([PREFACE, Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 1)])],
-    ["headers that go on where none began", Buffer.concat([PREFACE, frame(FRAME.continuation, 1)])],
+    ["a continuation without headers", Buffer.concat([PREFACE, frame(FRAME.continuation, 1)])],
     ["data between headers", Buffer.concat([PREFACE, request(1, 0), frame(FRAME.data, 1)])],
     [
       "headers that cannot be read",
@@ -322,7 +322,7 @@ describe("Http2Server", () => {
 });
 
 describe("GrpcStream", () => {
-  test("keeps messages apart, however they arrive and whoever sends them", async () => {
+  test("keeps messages apart when they arrive in pieces and are sent concurrently", async () => {
     const seen: string[] = [];
     using server = await serving(async (stream) => {
       const call = new GrpcStream(stream);

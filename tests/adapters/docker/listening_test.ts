@@ -24,12 +24,12 @@ async function procWith(cgroup: string): Promise<{ readonly proc: string } & Asy
 
 const record = { Id: ID, State: { Pid: 42 } as ContainerState };
 
-test("listenersInside() tells what a container listens on, without the name server of its engine", async () => {
+test("listenersInside() returns the listeners of a container, without the name server of its engine", async () => {
   await using seen = await procWith(`0::/system.slice/docker-${ID}.scope\n`);
   expect(await listenersInside(record, seen.proc)).toEqual([{ address: "127.0.0.1", port: 3000, inode: 4711 }]);
 });
 
-test("listenersInside() tells nothing of a process that is not of the container, or not to be seen", async () => {
+test("listenersInside() returns nothing for a process that is not of the container, or not visible", async () => {
   await using other = await procWith("0::/user.slice\n");
   expect(await listenersInside(record, other.proc)).toBeUndefined();
   expect(await listenersInside(record, "/no/such/folder")).toBeUndefined();

@@ -7,7 +7,7 @@ import { Secret } from "../../../domain/secret.ts";
 const PLACE = "/var/lib/slipway/releases/dep_1/tree/conf";
 const RUNS = { kind: "image", image: "sha256:0", command: null, ports: [] } as const;
 
-function told(status: number, words: string): Failure {
+function failureOf(status: number, words: string): Failure {
   const environment = new Map([["TOKEN", new Secret("canary-in-the-words")]]);
   const request = {
     instanceId: "a",
@@ -22,10 +22,10 @@ function told(status: number, words: string): Failure {
 }
 
 describe("startFailure()", () => {
-  test("names the place inside of what cannot be mounted, and not where it lies on the machine", () => {
+  test("names the path inside the container of a failed mount, and not the one on the machine", () => {
     const words = `OCI runtime create failed: error mounting "${PLACE}" to rootfs at "/etc": mount ${PLACE}:/etc (via /proc/self/fd/6), flags: 0x5000: not a directory: unknown: Are you trying to mount a directory onto a file (or vice-versa)?`;
     for (const status of [400, 500]) {
-      const failure = told(status, words);
+      const failure = failureOf(status, words);
       expect([failure.kind, failure.code]).toEqual(["invalid", "mount_failed"]);
       expect(failure.message).toContain('"/etc"');
       expect(failure.message).not.toContain("slipway");
@@ -33,6 +33,6 @@ describe("startFailure()", () => {
   });
 
   test("shows no value of the environment", () => {
-    expect(told(400, "invalid: canary-in-the-words").message).not.toContain("canary");
+    expect(failureOf(400, "invalid: canary-in-the-words").message).not.toContain("canary");
   });
 });

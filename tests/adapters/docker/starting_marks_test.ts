@@ -17,7 +17,7 @@ async function twoServers() {
   };
 }
 
-test("an instance is marked for every server while one of them starts it, and nothing is left then", async () => {
+test("an instance is marked for every server while one of them starts it, and nothing is left afterwards", async () => {
   await using servers = await twoServers();
   const { folder, here, there } = servers;
   expect([here.isMarked("a"), there.isMarked("a")]).toEqual([false, false]);
@@ -30,7 +30,7 @@ test("an instance is marked for every server while one of them starts it, and no
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("marks that come and go at once, while others ask, are seen as long as one is held", async () => {
+test("a held mark stays visible while other marks come and go concurrently", async () => {
   await using servers = await twoServers();
   const { folder, here, there } = servers;
   const kept = await here.mark("kept");
@@ -48,7 +48,7 @@ test("marks that come and go at once, while others ask, are seen as long as one 
   expect(here.isMarked("kept")).toBe(false);
 });
 
-test("the mark of a server that was killed counts no more", async () => {
+test("the mark of a killed server does not count any more", async () => {
   await using servers = await twoServers();
   const { folder, here } = servers;
   const script = `

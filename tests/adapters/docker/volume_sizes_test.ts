@@ -11,13 +11,13 @@ const NAMES = ["small", "foreign-driver", "unmeasured"];
 async function volumesOf(measure: () => Response | Promise<Response>, answerMs?: number) {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   const socket = join(folder, "engine.sock");
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = Bun.serve({
     unix: socket,
     fetch(request) {
       const { pathname, search } = new URL(request.url);
       if (!pathname.endsWith("/volumes")) {
-        asked.push(pathname.replace(/^\/v[\d.]+/, "") + search);
+        requests.push(pathname.replace(/^\/v[\d.]+/, "") + search);
         return measure();
       }
       return Response.json({ Volumes: NAMES.map((name) => ({ Name: name, Labels: { "slipway.volume": name } })) });
@@ -28,14 +28,14 @@ async function volumesOf(measure: () => Response | Promise<Response>, answerMs?:
     await server.stop(true);
     await rm(folder, { recursive: true });
   };
-  return { asked, volumes: new DockerVolumes({ engine, installation: "test" }), [Symbol.asyncDispose]: dispose };
+  return { requests, volumes: new DockerVolumes({ engine, installation: "test" }), [Symbol.asyncDispose]: dispose };
 }
 
-test("measure() asks once for all scopes, and tells nothing of what the engine cannot measure", async () => {
+test("measure() asks once for all scopes, and returns null for what the engine cannot measure", async () => {
   const sizes = [
     { Name: "small", UsageData: { Size: 12, RefCount: 1 } },
     { Name: "foreign-driver", UsageData: { Size: -1, RefCount: -1 } },
-    { Name: "of somebody else", UsageData: { Size: 9, RefCount: 1 } },
+    { Name: "of another installation", UsageData: { Size: 9, RefCount: 1 } },
   ];
   await using scene = await volumesOf(() => Response.json({ Volumes: sizes }));
   const measured = await scene.volumes.measure(["prj_1", "dep_1"]);
@@ -47,14 +47,14 @@ test("measure() asks once for all scopes, and tells nothing of what the engine c
     ["dep_1", "foreign-driver", null],
     ["dep_1", "unmeasured", null],
   ]);
-  expect(scene.asked).toEqual(["/system/df?type=volume"]);
+  expect(scene.requests).toEqual(["/system/df?type=volume"]);
 });
 
 test.each<[string, () => Response | Promise<Response>]>([
   ["refuses", () => Response.json({ message: "a disk usage operation is already running" }, { status: 409 })],
   ["measures nothing", () => Response.json({ Volumes: null })],
   ["takes too long", () => new Promise<Response>(() => {})],
-])("measure() names the volumes of an engine that %s", async (_, measure) => {
+])("measure() returns the names of the volumes of an engine that %s", async (_, measure) => {
   await using scene = await volumesOf(measure, 1_500);
   const measured = await scene.volumes.measure(["prj_1"]);
   expect(measured.map(({ name, sizeBytes }) => [name, sizeBytes])).toEqual(NAMES.map((name) => [name, null]));

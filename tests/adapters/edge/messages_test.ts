@@ -14,14 +14,14 @@ async function pass(edge: RunningEdge, request: string, answer = OK) {
   return { received: app.received[0] ?? "", answered };
 }
 
-describe("EdgeServer passes requests on", () => {
+describe("EdgeServer forwards requests", () => {
   let edge: RunningEdge;
   beforeAll(() => {
     edge = runningEdge({ trustedProxies: [] });
   });
   afterAll(() => edge[Symbol.asyncDispose]());
 
-  test("with target, host and fields as they were sent", async () => {
+  test("with target, host and headers as they were sent", async () => {
     const { received } = await pass(
       edge,
       "GET /a%2Fb/../c?x=%20&y=[1] HTTP/1.1\r\nHost: A.test:4480\r\nX-OdD: 1\r\nx-dup: a\r\nX-Dup:b\r\nX-L: \xe9\r\nAccept:\r\n\r\n",
@@ -48,7 +48,7 @@ describe("EdgeServer passes requests on", () => {
     expect(options.received).toStartWith("OPTIONS * HTTP/1.1\r\n");
   });
 
-  test("without the fields of one hop, those that Connection lists included", async () => {
+  test("without hop-by-hop headers, including those that Connection lists", async () => {
     const { received } = await pass(
       edge,
       "GET / HTTP/1.1\r\nX-First: 1\r\nconnection: X-Own, keep-alive\r\nHost: a.test\r\nx-own: 1\r\nKeep-Alive: timeout=5\r\n" +
@@ -68,7 +68,7 @@ describe("EdgeServer passes requests on", () => {
     expect(received).toEndWith("\r\n\r\nbody");
   });
 
-  test("without what a stranger claims of itself", async () => {
+  test("without the forwarding headers of an untrusted client", async () => {
     const { received } = await pass(
       edge,
       "GET / HTTP/1.1\r\nHost: a.test\r\nX-Forwarded-For: 1.2.3.4\r\nx-forwarded-proto: https\r\nX-Forwarded-Port: 1\r\n" +
@@ -78,7 +78,7 @@ describe("EdgeServer passes requests on", () => {
     expect(received).not.toMatch(/1\.2\.3\.4|evil|https/);
   });
 
-  test("with what a trusted proxy says of its client", async () => {
+  test("with the forwarding headers of a trusted proxy", async () => {
     await using trusting = runningEdge({ trustedProxies: ["127.0.0.0/8"] });
     const { received } = await pass(
       trusting,
@@ -96,7 +96,7 @@ describe("EdgeServer passes requests on", () => {
     expect(received.match(/forwarded/gi)).toHaveLength(4);
   });
 
-  test("with bodies as they were framed", async () => {
+  test("with the original framing of bodies", async () => {
     const chunked = "3;x=y\r\nabc\r\n0A\r\n0123456789\r\n0\r\nX-Trailer: 1\r\n\r\n";
     const { received } = await pass(
       edge,
@@ -107,7 +107,7 @@ describe("EdgeServer passes requests on", () => {
     expect(get.received).toEndWith("\r\n\r\nhi");
   });
 
-  test("after telling a client that expects it to go on, and not the app", async () => {
+  test("after sending 100 Continue to a client that expects it, and not to the app", async () => {
     using app = rawApp((received) => (received.endsWith("\r\n\r\nbody") ? OK : undefined));
     await edge.put("a.test", at(app.port));
     using client = await rawConnection(
@@ -121,7 +121,7 @@ describe("EdgeServer passes requests on", () => {
   });
 });
 
-describe("EdgeServer passes answers on", () => {
+describe("EdgeServer forwards responses", () => {
   let edge: RunningEdge;
   beforeAll(() => {
     edge = runningEdge();
@@ -142,7 +142,7 @@ describe("EdgeServer passes answers on", () => {
     expect(answered).toBe(answer);
   });
 
-  test("to HEAD without a body, whatever its length", async () => {
+  test("to HEAD without a body, for any declared length", async () => {
     const answer = "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n";
     using app = rawApp((received) => (received.includes("\r\n\r\n") ? answer : undefined));
     await edge.put("a.test", at(app.port));
@@ -154,7 +154,7 @@ describe("EdgeServer passes answers on", () => {
     expect(app.connections).toBe(1);
   });
 
-  test("without informational ones and the fields of one hop", async () => {
+  test("without informational responses and hop-by-hop headers", async () => {
     const { answered } = await pass(
       edge,
       "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
@@ -164,7 +164,7 @@ describe("EdgeServer passes answers on", () => {
     expect(answered).toBe("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 2\r\n\r\nok");
   });
 
-  test("that end with the connection, by ending the client's", async () => {
+  test("that end with the connection, by closing the connection of the client", async () => {
     using app = rawApp((received) =>
       received.includes("\r\n\r\n") ? "HTTP/1.1 200 OK\r\n\r\nuntil the end" : undefined,
     );
@@ -175,7 +175,7 @@ describe("EdgeServer passes answers on", () => {
     expect(await client.closed).toBe("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end");
   });
 
-  test("to clients of HTTP/1.0 without chunks, and keeps their connection where they ask for it", async () => {
+  test("to HTTP/1.0 clients without chunks, and keeps their connection on request", async () => {
     using app = rawApp((received) => {
       if (received.includes("GET /chunks"))
         return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n";
@@ -202,7 +202,7 @@ describe("EdgeServer passes answers on", () => {
     "HTTP/1.1 200 OK\r\nX-A: 1\r\n folded\r\nContent-Length: 2\r\n\r\nok",
     "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
     `HTTP/1.1 200 OK\r\nX-A: ${"a".repeat(70_000)}\r\n\r\n`,
-  ])("unless they could be misunderstood: %#", async (answer) => {
+  ])("unless they are malformed or ambiguous: %#", async (answer) => {
     using app = rawApp((received) =>
       received.includes("\r\n\r\n") ? answer + (answer.includes("\r\n\r\n") ? "" : "\r\n\r\n") : undefined,
     );

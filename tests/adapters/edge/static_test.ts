@@ -130,26 +130,26 @@ describe("EdgeServer serves a folder", () => {
     expect(await exactly("/team/anna", "prefix.test")).toStartWith("404 ");
   });
 
-  test("with its own page for what is missing", async () => {
+  test("with its own page for missing paths", async () => {
     expect(await exactly("/missing", "errors.test")).toBe("404 custom missing");
     expect(await exactly("/.env", "errors.test")).toBe("404 custom missing");
     expect((await edge.ask("errors.test", "/missing")).headers.get("cache-control")).toBe("no-store");
   });
 
-  test("with 200.html for every page that is missing, and no other file", async () => {
+  test("with 200.html for every missing page, and no other missing file", async () => {
     expect(await exactly("/any/page", "spa.test")).toBe("200 the app");
     expect(await exactly("/", "spa.test")).toBe("200 home");
     expect(await exactly("/a.js", "spa.test")).toBe("200 js");
     expect(await exactly("/b.js", "spa.test")).toBe("404 custom missing");
   });
 
-  test("that is gone with an error, and nothing of its path", async () => {
+  test("that is gone with an error that does not show its path", async () => {
     const answer = await exactly("/", "gone.test");
     expect(answer).toStartWith("500 ");
     expect(answer).not.toContain(folder);
   });
 
-  test("with types, and to HEAD without content", async () => {
+  test("with content types, and to HEAD without content", async () => {
     for (const [path, type] of [
       ["/", "text/html"],
       ["/style.css", "text/css"],
@@ -170,7 +170,7 @@ describe("EdgeServer serves a folder", () => {
     expect(answer.headers.get("allow")).toBe("GET, HEAD");
   });
 
-  test("with validators, and 304 for what the client has", async () => {
+  test("with validators, and 304 for what the client already has", async () => {
     const first = await edge.ask("site.test", "/about");
     const tag = first.headers.get("etag") ?? "";
     const date = first.headers.get("last-modified") ?? "";
@@ -218,7 +218,7 @@ describe("EdgeServer serves a folder", () => {
     expect(answer.headers.get("content-range")).toBe(contentRange);
   });
 
-  test("in parts only of the file that the client began with", async () => {
+  test("in parts only while the file is unchanged", async () => {
     const path = "/with%20space%20%C3%BC.txt";
     const tag = (await edge.ask("site.test", path)).headers.get("etag") ?? "";
     const ask = (condition: string) =>
@@ -227,7 +227,7 @@ describe("EdgeServer serves a folder", () => {
     expect((await ask('"other"')).status).toBe(200);
   });
 
-  test("with files of any size, also while the client reads slowly", async () => {
+  test("with files of any size, even to a slow client", async () => {
     const large = randomInput("a large file").bytes(30_000_000);
     await writeFile(join(folder, "site/large.bin"), large);
     using client = await rawConnection(edge.port, "GET /large.bin HTTP/1.1\r\nHost: site.test\r\n\r\n");
@@ -242,7 +242,7 @@ describe("EdgeServer serves a folder", () => {
 });
 
 describe("openStatic()", () => {
-  test("follows no link that takes the place of a folder meanwhile", async () => {
+  test("follows no link that replaces a folder meanwhile", async () => {
     await fill("swapped", { "d/file.txt": "own" });
     await fill("machine", { "file.txt": "SECRET" });
     const [site, at] = [join(folder, "swapped"), join(folder, "swapped/d")];

@@ -29,7 +29,7 @@ describe("DiskReserve", () => {
     [{ free: 512 * MIB + 10_000, total: 1_000_000 * MIB }],
     [{ free: 50 * MIB + 10_000, total: 1_000 * MIB }],
     [{ free: 10_000, total: 0 }],
-  ])("admit() leaves the reserve of a disk with %j alone", async (space) => {
+  ])("admit() preserves the reserve of a disk with %j", async (space) => {
     await over(space).admit(fileOf(5_000));
     await expect(over(space).admit(fileOf(6_000))).rejects.toMatchObject(FULL);
     const full = over({ ...space, free: space.free - 10_000 });
@@ -43,15 +43,15 @@ describe("DiskReserve", () => {
     await full.admit({ type: "end", bytes: 1, files: 1 });
   });
 
-  test("admit() sees what others write meanwhile, soon enough, also in the middle of a file", async () => {
+  test("admit() notices writes of other processes soon enough, even within a file", async () => {
     let free = 1_000 * MIB;
-    let asked = 0;
+    let checks = 0;
     const reserve = new DiskReserve(async () => {
-      asked++;
+      checks++;
       return { free, total: 100_000 * MIB };
     });
     for (let index = 0; index < 100; index++) await reserve.admit(fileOf(0));
-    expect(asked).toBe(1);
+    expect(checks).toBe(1);
     await reserve.admit(fileOf(200 * MIB));
     free = 500 * MIB;
     let written = 0;
@@ -62,7 +62,7 @@ describe("DiskReserve", () => {
     expect(written).toBeLessThanOrEqual(16);
   });
 
-  test("diskSpace() tells of a real disk", async () => {
+  test("diskSpace() returns the space of a real disk", async () => {
     const { free, total } = await diskSpace(tmpdir());
     expect(free).toBeGreaterThan(0);
     expect(total).toBeGreaterThan(free);

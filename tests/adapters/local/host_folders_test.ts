@@ -32,7 +32,7 @@ hostFoldersContract("local", async () => {
   return { folders: new LocalHostFolders(), ...place };
 });
 
-test("LocalHostFolders.resolve() takes no file for a folder; locate() finds it", async () => {
+test("LocalHostFolders.resolve() does not accept a file as a folder; locate() finds it", async () => {
   await using place = await temporaryFolder();
   await writeFile(join(place.root, "file"), "");
   await symlink(join(place.root, "file"), join(place.root, "link"));

@@ -86,7 +86,7 @@ describe("LocalKeptSources on the disk", () => {
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  test("share() takes no further space: both have the same file, with its mode", async () => {
+  test("share() takes no extra space: both have the same file, with its mode", async () => {
     await kept.keep("dep_from", fill);
     await kept.share("dep_from", "dep_to");
     const [from, to] = await Promise.all(
@@ -95,7 +95,7 @@ describe("LocalKeptSources on the disk", () => {
     expect([to!.ino, to!.mode & 0o777, to!.nlink]).toEqual([from!.ino, 0o755, 2]);
   });
 
-  test("copyTo() copies files of their own, with their modes", async () => {
+  test("copyTo() makes separate copies of files, with their modes", async () => {
     await kept.keep("dep_own", fill);
     const folder = await mkdtemp(join(root, "folder-"));
     await kept.copyTo("dep_own", folder);
@@ -103,7 +103,7 @@ describe("LocalKeptSources on the disk", () => {
     expect([found.mode & 0o777, found.nlink]).toEqual([0o755, 1]);
   });
 
-  test("what a killed process left is listed and removed with the rest", async () => {
+  test("the leftovers of a killed process are listed and removed with the rest", async () => {
     await kept.keep("dep_killed", fill);
     const aside = (ending: string) => join(root, `sources/dep_killed.01234567-89ab-cdef-0123-456789abcdef.${ending}`);
     await rename(join(root, "sources/dep_killed"), aside("removed"));

@@ -38,14 +38,14 @@ describe("LocalFolderSources", () => {
     return error;
   };
 
-  test("fetch() shares no file with the folder, whose owner may write to it at any time", async () => {
+  test("fetch() shares no file with the folder, which may change at any time", async () => {
     await write("a", "then");
     await fetch({ shared: true });
     await writeFile(join(site, "a"), "now");
     expect(await readFile(join(folder, "a"), "utf8")).toBe("then");
   });
 
-  test("fetch() leaves out history, installed packages and the service's own data", async () => {
+  test("fetch() leaves out git history, installed packages and the service's own data", async () => {
     for (const path of ["a", "d/b", ".git/HEAD", "node_modules/m", "d/node_modules/m", ".slipway/secret.key", ".env"]) {
       await write(path);
     }
@@ -83,7 +83,7 @@ describe("LocalFolderSources", () => {
     expect([failure.kind, failure.code]).toEqual(["invalid", "source_entry_refused"]);
   });
 
-  test("fetch() takes what stays within its limits and refuses one more", async () => {
+  test("fetch() accepts a folder within its limits and refuses one more byte or entry", async () => {
     for (const path of ["a", "b", "d/c"]) await write(path, "12345");
     await fetch({ limits: { maxBytes: 15, maxEntries: 4 } });
     for (const limits of [
@@ -97,7 +97,7 @@ describe("LocalFolderSources", () => {
     }
   });
 
-  test("fetch() takes neither the service's data nor a file nor nothing for a folder", async () => {
+  test("fetch() refuses the service's data, a file and a missing path", async () => {
     await write(".slipway/inner/x");
     await write("file");
     await symlink(join(site, ".slipway"), join(root, "link"));
@@ -109,7 +109,7 @@ describe("LocalFolderSources", () => {
     }
   });
 
-  test("fetch() stops in the middle when aborted", async () => {
+  test("fetch() stops midway when aborted", async () => {
     for (let count = 0; count < 300; count++) await write(`d${count}/f`);
     const abort = new AbortController();
     const fetching = fetch({ signal: abort.signal });

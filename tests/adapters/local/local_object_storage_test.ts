@@ -25,7 +25,7 @@ const openFiles = async () => (await readdir("/proc/self/fd")).length;
 const refused = { code: "misconfigured", kind: "remote_failed" };
 
 describe("LocalObjectStorage", () => {
-  test("takes a link on the way to its folder that stays in the root", async () => {
+  test("accepts a link in the path of its folder that stays in the root", async () => {
     const { at, open } = await scene();
     await symlink(at("root/home"), at("root/link"));
     const storage = await open(at("root/link"));
@@ -33,7 +33,7 @@ describe("LocalObjectStorage", () => {
     expect(await readFile(at("root/home/a"), "utf8")).toBe("inside");
   });
 
-  test("refuses a folder that a link leads out of the root, also one that was put there later", async () => {
+  test("refuses a folder that a later link moved out of the root", async () => {
     const { at, open } = await scene();
     const storage = await open();
     await storage.put("a", textBody("inside"));
@@ -47,7 +47,7 @@ describe("LocalObjectStorage", () => {
     expect(await readdir(at("outside"))).toEqual(["secret"]);
   });
 
-  test("sweeps by the time of the last write, and through no link", async () => {
+  test("sweeps by the time of the last write, and does not follow links", async () => {
     const { at, open } = await scene();
     const storage = await open();
     const [old, fresh] = [partName("a.tar"), partName("a.tar")];
@@ -63,7 +63,7 @@ describe("LocalObjectStorage", () => {
     expect((await readdir(at("outside"))).toSorted()).toEqual([old, fresh, "secret"].toSorted());
   });
 
-  test("follows no link inside its folder, be it a folder or a file", async () => {
+  test("follows no link inside its folder, neither to a folder nor to a file", async () => {
     const { at, open } = await scene();
     const storage = await open();
     await symlink(at("outside"), at("root/home/out"));
@@ -84,7 +84,7 @@ describe("LocalObjectStorage", () => {
     ]);
   });
 
-  test("does not write where a link is swapped in while it writes", async () => {
+  test("does not write through a link that is swapped in during a write", async () => {
     const { at, open } = await scene();
     const storage = await open();
     await mkdir(at("root/home/in"));
@@ -106,7 +106,7 @@ describe("LocalObjectStorage", () => {
     expect(await readdir(at("root/home/moved"))).toEqual(["x"]);
   });
 
-  test("swapped back and forth without end, it never leaves the root", async () => {
+  test("never leaves the root while a folder and a link are swapped repeatedly", async () => {
     const { at, open } = await scene();
     const storage = await open();
     await mkdir(at("root/home/in"));
@@ -125,7 +125,7 @@ describe("LocalObjectStorage", () => {
     expect(await readdir(at("outside"))).toEqual(["secret"]);
   });
 
-  test("refuses the service's own data, and folders of the system as root", async () => {
+  test("refuses the service's own data, and system folders as root", async () => {
     const { at, open } = await scene();
     const inData = await open(at("data/backups"), at());
     await expect(inData.put("x", textBody("x"))).rejects.toMatchObject(refused);
@@ -139,7 +139,7 @@ describe("LocalObjectStorage", () => {
     }
   });
 
-  test("holds no file open once it is done", async () => {
+  test("keeps no file open when it is done", async () => {
     const { open } = await scene();
     const storage = await open();
     await storage.put("a/b", textBody("x"));

@@ -26,7 +26,7 @@ async function existing(...names: string[]): Promise<void> {
   await chmod(folder, 0o1777);
 }
 
-test("ownDataFolder() makes a folder that only this user enters", async () => {
+test("ownDataFolder() creates a folder that only this user can enter", async () => {
   await ownDataFolder(folder);
   expect(await modeOf(folder)).toBe("700");
   await ownDataFolder(folder);
@@ -46,7 +46,7 @@ test.each([
   expect(await modeOf(folder)).toBe("700");
 });
 
-test("ownDataFolder() knows everything that a server makes there", async () => {
+test("ownDataFolder() recognizes everything that a server creates there", async () => {
   const wiring = await Bun.file(join(import.meta.dir, "../../../wiring/open_world.ts")).text();
   const made = Array.from(wiring.matchAll(/\binData\("([^"]+)"\)/g), ([, name]) => `${name}/`);
   expect(made).toContain("releases/");
@@ -55,7 +55,7 @@ test("ownDataFolder() knows everything that a server makes there", async () => {
 });
 
 test.each([[["notes.txt"]], [["uploads/", "notes.txt"]], [["postgres/", "mail/"]], [[".bashrc"]], [["postgresql/"]]])(
-  "ownDataFolder() refuses and leaves alone a folder with %j",
+  "ownDataFolder() refuses a folder with %j and does not change it",
   async (names) => {
     await existing(...names);
     const refused = ownDataFolder(folder);
@@ -66,7 +66,7 @@ test.each([[["notes.txt"]], [["uploads/", "notes.txt"]], [["postgres/", "mail/"]
   },
 );
 
-test("ownDataFolder() says why it cannot use what is no folder", async () => {
+test("ownDataFolder() reports why it cannot use a path that is not a folder", async () => {
   await mkdir(join(parent, "a"));
   await writeFile(folder, "mine");
   await expect(ownDataFolder(folder)).rejects.toThrow(/^Cannot use the data folder .*EEXIST.*SLIPWAY_DATA/);

@@ -68,20 +68,20 @@ describe("LocalReleaseFolders on the disk", () => {
     return folder;
   };
 
-  test("find() takes nothing that a build writes for the mark of a finished folder", async () => {
+  test("find() does not mistake a file of the build for the mark of a finished folder", async () => {
     const folder = await folders.make("dep_forged");
     await writeFile(join(folder, "finished"), "");
     expect(await folders.find("dep_forged")).toEqual({ path: folder, finished: false });
   });
 
-  test("find() knows the folders of earlier versions, which had one place for their tree", async () => {
+  test("find() finds the folders of earlier versions, which had a fixed path for their tree", async () => {
     const home = join(root, "releases/dep_earlier");
     await mkdir(join(home, "tree"), { recursive: true });
     await writeFile(join(home, "finished"), "");
     expect(await folders.find("dep_earlier")).toEqual({ path: join(home, "tree"), finished: true });
   });
 
-  test("find() after a kill in the middle of a removal finds no artifact, and list() tells what is left", async () => {
+  test("find() returns nothing after a kill during a removal, and list() still returns the id", async () => {
     await finished("dep_killed");
     const left = "dep_killed.01234567-89ab-cdef-0123-456789abcdef.removed";
     await rename(join(root, "releases/dep_killed"), join(root, "releases", left));
@@ -92,7 +92,7 @@ describe("LocalReleaseFolders on the disk", () => {
     expect(await Array.fromAsync(folders.list())).not.toContain("dep_killed");
   });
 
-  test("list() tells each id once and passes over what is no release", async () => {
+  test("list() returns each id once and skips other files", async () => {
     const other = new LocalReleaseFolders(join(root, "other"));
     expect(await Array.fromAsync(other.list())).toEqual([]);
     await other.make("dep_a");
@@ -101,7 +101,7 @@ describe("LocalReleaseFolders on the disk", () => {
     expect(await Array.fromAsync(other.list())).toEqual(["dep_a"]);
   });
 
-  test("remove() takes away protected and deep folders, and nothing that links lead to", async () => {
+  test("remove() removes protected and deep folders, and nothing that links point to", async () => {
     await writeFile(join(root, "outside"), "kept");
     const folder = await finished("dep_protected");
     const deep = join(folder, ...Array.from({ length: 200 }, () => "d"));
@@ -132,7 +132,7 @@ describe("LocalReleaseFolders on the disk", () => {
     expect((await readdir(join(root, "releases"))).filter((name) => name.startsWith("dep_busy"))).toEqual([]);
   });
 
-  test("copy() keeps modes and links as they are, and copies no pipe", async () => {
+  test("copy() keeps modes and links unchanged, and copies no pipe", async () => {
     const folder = await finished("dep_from");
     await mkdir(join(folder, "bin"));
     await writeFile(join(folder, "bin/run"), "#!/bin/sh", { mode: 0o755 });
@@ -156,7 +156,7 @@ describe("LocalReleaseFolders on the disk", () => {
     expect(((await lstat(join(to, "bin/locked"))).mode & 0o777).toString(8)).toBe("444");
   });
 
-  test("digest() does not depend on when files were written, and passes over pipes and sockets", async () => {
+  test("digest() does not depend on modification times, and skips pipes", async () => {
     const folder = await finished("dep_timed");
     const before = await folders.digest("dep_timed", "");
     await utimes(join(folder, "a"), 1, 1);
@@ -181,7 +181,7 @@ describe("LocalReleaseFolders on the disk", () => {
     expect((await folders.digest("dep_large", "large"))!.digest).not.toBe(digest);
   });
 
-  test("place() follows no link to where it would put something", async () => {
+  test("place() follows no link on the path to its target", async () => {
     await mkdir(join(root, "machine/inner"), { recursive: true });
     await writeFile(join(root, "machine/inner/kept"), "kept");
     const folder = await folders.make("dep_over_link");
@@ -199,7 +199,7 @@ describe("LocalReleaseFolders on the disk", () => {
     expect(await readdir(join(root, "machine/inner"))).toEqual(["kept"]);
   });
 
-  test("copy() follows no link that takes the place of a file or folder meanwhile", async () => {
+  test("copy() follows no link that replaces a file or folder meanwhile", async () => {
     await mkdir(join(root, "host"));
     await writeFile(join(root, "host/secret"), "host secret");
     const folder = await finished("dep_swapping");

@@ -3,7 +3,7 @@ import { systemUser } from "../../../adapters/local/system_user.ts";
 
 const asRoot = process.getuid?.() === 0;
 
-test("systemUser() gives root a user of that name, the same each time, and others none", async () => {
+test("systemUser() returns the same user of that name each time when run as root, else none", async () => {
   const [first, again] = [await systemUser("slipway")(), await systemUser("slipway")()];
   expect(again).toEqual(first);
   if (!asRoot) return expect(first).toBeUndefined();
@@ -11,7 +11,7 @@ test("systemUser() gives root a user of that name, the same each time, and other
   expect(first?.gid).toBeGreaterThan(0);
 });
 
-test("systemUser() gives all who ask at once the same user, also the first time", async () => {
+test("concurrent systemUser() calls return the same user, even the first time", async () => {
   if (!asRoot) return;
   const name = `slipway-test-${process.pid}`;
   try {
@@ -23,7 +23,7 @@ test("systemUser() gives all who ask at once the same user, also the first time"
   }
 });
 
-test("systemUser() never gives root itself, nor a name that no user can have", async () => {
+test("systemUser() never returns root itself, nor a user with an invalid name", async () => {
   const nobody = await systemUser("nobody")();
   for (const name of ["root", "-x", "a:b", "with space"]) expect(await systemUser(name)()).toEqual(nobody);
 });

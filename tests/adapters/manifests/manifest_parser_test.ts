@@ -11,8 +11,8 @@ manifestParserContract("libraries", () => new LibraryManifestParser());
 
 test("parse() resolves no entity of an XML file", () => {
   const text = '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><project><name>&e;</name></project>';
-  const said = new LibraryManifestParser().parse("pom.xml", text) ?? null;
-  expect(JSON.stringify(said)).not.toContain("root:");
+  const parsed = new LibraryManifestParser().parse("pom.xml", text) ?? null;
+  expect(JSON.stringify(parsed)).not.toContain("root:");
 });
 
 for (const [what, text] of [
@@ -23,8 +23,8 @@ for (const [what, text] of [
   ["lists in lists", "- ".repeat(500_000)],
 ] as const) {
   // Quadratic time would take minutes here, far beyond the timeout of any test.
-  test(`parse() takes a megabyte of YAML that is ${what}`, () => {
-    const said = new LibraryManifestParser().parse("compose.yaml", text);
-    expect(["object", "undefined"]).toContain(typeof said);
+  test(`parse() handles a megabyte of YAML that is ${what}`, () => {
+    const parsed = new LibraryManifestParser().parse("compose.yaml", text);
+    expect(["object", "undefined"]).toContain(typeof parsed);
   });
 }

@@ -288,7 +288,7 @@ function scramble(value: unknown): void {
   }
 }
 
-test.each(Object.keys(STORES))("memory keeps copies: %s", async (store) => {
+test.each(Object.keys(STORES))("memory stores copies: %s", async (store) => {
   const { given, reads } = await STORES[store]!(memoryWorld());
   const before = await Promise.all(reads.map(async (read) => JSON.stringify(await read())));
   for (const answer of before) expect(answer).toBeDefined();

@@ -3,19 +3,19 @@ import { Secret } from "../../../domain/secret.ts";
 import { remoteHostsContract } from "../../contracts/remote_hosts.ts";
 
 const programs = new Map<string, MemoryProgram>([
-  ["show-arguments", ([, ...words]) => said(words.map((word) => `${word}\0`).join(""))],
+  ["show-arguments", ([, ...words]) => output(words.map((word) => `${word}\0`).join(""))],
   ["say", ([, stdout = "", stderr = "", code]) => ({ exitCode: Number(code), stdout, stderr })],
-  ["flood", ([, times]) => said("ä".repeat(Number(times)), "ä".repeat(Number(times)))],
+  ["flood", ([, times]) => output("ä".repeat(Number(times)), "ä".repeat(Number(times)))],
   [
     "wait-long",
     async (_argv, { signal }) => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      return said("");
+      return output("");
     },
   ],
 ]);
 
-function said(stdout: string, stderr = "") {
+function output(stdout: string, stderr = "") {
   return { exitCode: 0, stdout, stderr };
 }
 
@@ -51,7 +51,7 @@ remoteHostsContract("memory", async () => {
       privateKey: new Secret(key("carol's key")),
       keyPassphrase: new Secret("open sesame"),
     },
-    strangerKey: new Secret(key("nobody's key")),
+    strangerKey: new Secret(key("unknown key")),
     absent: { ...byPassword, host: "absent" },
     silent: { ...byPassword, host: "silent" },
     dripping: { ...byPassword, host: "silent" },

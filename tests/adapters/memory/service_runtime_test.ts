@@ -32,7 +32,7 @@ async function openMemory(): Promise<ServiceRuntimeForContract> {
       well: "well",
       unwell: "unwell",
     },
-    found: async (askedBy, name) => runtime.named(scopes(askedBy), name).toSorted(),
+    found: async (instanceId, name) => runtime.named(scopes(instanceId), name).toSorted(),
     engineName: async (volume) => volumes.engineName(volume),
     async makeExternal() {
       volumes.external.add("external");
@@ -53,28 +53,28 @@ function imageRequest(service: string, image: string, given: Partial<RunRequest<
 }
 
 describe("MemoryRuntime", () => {
-  test("start() plays the script of the service, else of the command, else of the image, and notes what was asked", async () => {
+  test("start() runs the script of the service, command or image, in this order, and records the request", async () => {
     const runtime = new MemoryRuntime({
       "service:db": { does: "keeps_silent", prints: ["service"] },
       "run me": { does: "keeps_silent", prints: ["command"] },
       "sha256:1": { does: "keeps_silent", prints: ["image"] },
     });
     const command = serviceRequest({ image: "sha256:1" }, null, { container: { command: ["run", "me"] } });
-    const asked = [
+    const requests = [
       imageRequest("db", "sha256:1"),
       command,
       imageRequest("web", "sha256:1"),
       imageRequest("web", "sha256:2"),
     ];
-    for (const each of asked) await runtime.start(each);
+    for (const each of requests) await runtime.start(each);
     const printed = await Promise.all(
-      asked.map(async ({ instanceId }) => (await runtime.output(instanceId, { since: 0, limit: 1 }))[0]?.message),
+      requests.map(async ({ instanceId }) => (await runtime.output(instanceId, { since: 0, limit: 1 }))[0]?.message),
     );
     expect(printed).toEqual(["service", "command", "image", undefined]);
-    expect(runtime.started).toEqual(asked);
+    expect(runtime.started).toEqual(requests);
   });
 
-  test("start() of a one-shot without a script ends well, and one that ends later runs until then", async () => {
+  test("start() of a one-shot without a script succeeds, and one that ends later runs until then", async () => {
     const { promise: after, resolve } = Promise.withResolvers<void>();
     const runtime = new MemoryRuntime({ "service:slow": { does: "ends", code: 5, after } });
     const [quick, slow] = [imageRequest("quick", "x", { oneShot: true }), imageRequest("slow", "x", { oneShot: true })];

@@ -21,7 +21,7 @@ function openMemory(tables = new MemoryTables()): StoreWorld {
 const used = new MemoryTables();
 
 storeContracts("memory", async () => openMemory());
-storeContracts("memory that others used before", async () => openMemory(used));
+storeContracts("memory that was used before", async () => openMemory(used));
 clockContract("memory", async () => new MemoryClock());
 passwordsContract("memory", async () => new MemoryPasswords());
 vaultContract("memory", async () => ({
@@ -53,7 +53,7 @@ function sealedRowsInMemory(): SealedRowsWorld {
   };
 }
 
-test("MemoryClock moves only when told", () => {
+test("MemoryClock moves only on request", () => {
   const clock = new MemoryClock(new Date("2026-05-01T00:00:00.000Z"));
   expect(clock.now()).toEqual(new Date("2026-05-01T00:00:00.000Z"));
   clock.advance(1_500);
@@ -62,7 +62,7 @@ test("MemoryClock moves only when told", () => {
   expect(clock.now()).toEqual(new Date("2020-01-01T00:00:00.000Z"));
 });
 
-test("MemoryServiceHealth says what it is told", async () => {
+test("MemoryServiceHealth returns the configured answer", async () => {
   const { serviceHealth } = memoryWorld();
   serviceHealth.answers = false;
   expect(await serviceHealth.databaseAnswers()).toBe(false);

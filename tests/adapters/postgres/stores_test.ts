@@ -63,7 +63,7 @@ sealedRowsContract("postgres", async () => {
 });
 
 describe("PostgreSQL stores", () => {
-  test("a text with a NUL character is refused, not a fault, and changes nothing", async () => {
+  test("a text with a NUL character is refused without an internal error, and changes nothing", async () => {
     await using world = await openPostgres();
     const { id: organizationId } = await anOrganization(world);
     const project = await aProject(world, { organizationId });
@@ -84,7 +84,7 @@ describe("PostgreSQL stores", () => {
     expect(await world.projects.find(organizationId, project.id)).toEqual(project);
   });
 
-  test("a text too long for an index is refused, not a fault", async () => {
+  test("a text too long for an index is refused without an internal error", async () => {
     await using world = await openPostgres();
     const { id: organizationId } = await anOrganization(world);
     // Random, because the index compresses repetitions.
@@ -95,10 +95,10 @@ describe("PostgreSQL stores", () => {
     ).rejects.toMatchObject({ kind: "invalid", code: "text_too_long" });
   });
 
-  test("keys of any length that callers choose are told apart", async () => {
+  test("keys of any length are kept apart", async () => {
     await using world = await openPostgres();
     const long = Array.from({ length: 500 }, uniqueLabel).join("");
-    const request = { caller: "somebody", key: long, route: "POST /", body: "aa" };
+    const request = { caller: "caller", key: long, route: "POST /", body: "aa" };
     expect((await world.idempotentAnswers.claim(request, 60_000)).state).toBe("mine");
     expect((await world.idempotentAnswers.claim(request, 60_000)).state).toBe("running");
     expect((await world.idempotentAnswers.claim({ ...request, key: `${long}x` }, 60_000)).state).toBe("mine");
@@ -108,7 +108,7 @@ describe("PostgreSQL stores", () => {
     expect(await world.attempts.take(`${long}x`, once)).toBe(0);
   });
 
-  test("what belongs to something that was removed meanwhile is a conflict, not a fault", async () => {
+  test("a reference to something removed meanwhile is a conflict, not an internal error", async () => {
     await using world = await openPostgres();
     const session = { id: newId("ses"), userId: newId("usr"), createdAt: START, expiresAt: minutes(1) };
     await expect(world.sessions.create(session, "unknown user")).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe("PostgreSQL stores", () => {
     const page = { page: 1, perPage: 10 };
     const upload = sessionOf({ organizationId, userId });
     const claim = { deploymentId: deployment.id, owner: "one", attempt: 1 };
-    const asked: readonly [string, () => Promise<unknown>][] = [
+    const operations: readonly [string, () => Promise<unknown>][] = [
       ["projects.list", () => world.projects.list(organizationId, {}, page)],
       ["projects.list by search", () => world.projects.list(organizationId, { search: "x", ids: ["y"] }, page)],
       ["projects.find", () => world.projects.find(organizationId, project.id)],
@@ -170,14 +170,14 @@ describe("PostgreSQL stores", () => {
       ["auditLog.list", () => world.auditLog.list(organizationId, {}, page)],
       ["identities.find", () => world.identities.find("token", "unknown")],
     ];
-    for (const [name, ask] of asked) {
+    for (const [name, run] of operations) {
       statements.length = 0;
-      await ask();
+      await run();
       expect(statements, name).toHaveLength(1);
     }
   });
 
-  test("no clear text of a secret is in the database", async () => {
+  test("no secret is stored in clear text in the database", async () => {
     await using world = await openPostgres();
     const { id: organizationId } = await anOrganization(world);
     const { id: projectId } = await aProject(world, { organizationId });

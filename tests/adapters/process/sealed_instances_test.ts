@@ -100,12 +100,12 @@ sealedRowsContract("instances beside others", async () => {
 });
 
 describe("SealedInstances", () => {
-  test("sees nothing where nothing ever ran, and makes nothing there", async () => {
+  test("finds nothing where nothing ever ran, and creates nothing there", async () => {
     const sealedRows = new SealedInstances({ folder: join(root, "none"), vault: new MemoryVault("current") });
     expect([await sealedRows.reseal(10), await sealedRows.countByKey()]).toEqual([0, new Map()]);
   });
 
-  test("leaves out what is being removed", async () => {
+  test("leaves out instances that are being removed", async () => {
     const { folder, sealedRows, storeFormerly } = await openInstances();
     await storeFormerly(new Secret("one"));
     const [instance] = [...new Bun.Glob("*").scanSync({ cwd: folder, onlyFiles: false })];
@@ -115,7 +115,7 @@ describe("SealedInstances", () => {
     expect([await sealedRows.reseal(10), await sealedRows.countByKey()]).toEqual([0, new Map()]);
   });
 
-  test("seals the others anew although one cannot be read, and says so when that is all that is left", async () => {
+  test("reseals the others although one cannot be read, and fails when only that one is left", async () => {
     const { folder, current, sealedRows, storeFormerly } = await openInstances();
     const lost = new InstanceFolder(join(folder, "lost"));
     const sealed = await new MemoryVault("lost").seal(new Secret("no more"), environmentPlace("lost"));
@@ -128,16 +128,16 @@ describe("SealedInstances", () => {
 });
 
 describe("CombinedSealedRows", () => {
-  test("comes to the last place only when nothing is left in those before", async () => {
+  test("reaches the last store only when nothing is left in those before", async () => {
     const left = new Map([
       ["first", 2],
       ["last", 1],
     ]);
-    const asked: string[] = [];
+    const calls: string[] = [];
     const place = (name: string): SealedRows => ({
       countByKey: async () => new Map([["former", left.get(name)!]]),
       async reseal(limit) {
-        asked.push(name);
+        calls.push(name);
         const done = Math.min(limit, left.get(name)!);
         left.set(name, left.get(name)! - done);
         return done;
@@ -146,6 +146,6 @@ describe("CombinedSealedRows", () => {
     const all = new CombinedSealedRows([place("first"), place("last")]);
     expect(await all.countByKey()).toEqual(new Map([["former", 3]]));
     expect([await all.reseal(1), await all.reseal(1), await all.reseal(1), await all.reseal(1)]).toEqual([1, 1, 1, 0]);
-    expect(asked).toEqual(["first", "first", "first", "last", "first", "last"]);
+    expect(calls).toEqual(["first", "first", "first", "last", "first", "last"]);
   });
 });

@@ -9,7 +9,7 @@ async function place() {
   return { folder, path: join(folder, "lock"), [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
 
-test("holdFile() holds a file alone, and nothing in a folder that is not there", async () => {
+test("holdFile() locks a file exclusively, and locks nothing in a missing folder", async () => {
   await using at = await place();
   const held = holdFile(at.path);
   expect(held).toBeDefined();
@@ -20,7 +20,7 @@ test("holdFile() holds a file alone, and nothing in a folder that is not there",
   expect(holdFile(join(at.folder, "gone/lock"))).toBeUndefined();
 });
 
-test("waitForFile() waits for whoever holds it", async () => {
+test("waitForFile() waits until the lock is released", async () => {
   await using at = await place();
   const held = holdFile(at.path)!;
   const order: string[] = [];
@@ -35,7 +35,7 @@ test("waitForFile() waits for whoever holds it", async () => {
   expect([order, own !== undefined, holdFile(at.path)]).toEqual([["given back", "held"], true, undefined]);
 });
 
-test("waitForFile() goes on without it when its holder stands still", async () => {
+test("waitForFile() proceeds without the lock after its time limit", async () => {
   await using at = await place();
   using held = holdFile(at.path);
   const without = await waitForFile(at.path, { limitMs: 30 });

@@ -26,7 +26,7 @@ function quietRange(count: number): PortRange & Disposable {
 }
 
 describe("PORT_RANGES", () => {
-  test("are apart from each other, and within those that programs may use", () => {
+  test("do not overlap, and are within the ports that programs may use", () => {
     const ranges = Object.values(PORT_RANGES).toSorted((a, b) => a.first - b.first);
     for (const [index, { first, last }] of ranges.entries()) {
       expect(first).toBeGreaterThan(ranges[index - 1]?.last ?? 1_023);
@@ -38,7 +38,7 @@ describe("PORT_RANGES", () => {
 });
 
 describe("freePort()", () => {
-  test("gives every port of the range, and no other", () => {
+  test("returns every port of the range, and no other", () => {
     using range = quietRange(3);
     const { first, last } = range;
     const seen = new Set(Array.from({ length: 200 }, () => freePort({ first, last })));
@@ -46,7 +46,7 @@ describe("freePort()", () => {
     expect([...seen].toSorted()).toEqual([first, first + 1, last]);
   });
 
-  test("passes over what somebody listens on, on loopback or everywhere, and what is taken", async () => {
+  test("skips ports with a listener, on loopback or all interfaces, and taken ones", async () => {
     using range = quietRange(4);
     const { first, last } = range;
     using _ = listening(first);
@@ -59,7 +59,7 @@ describe("freePort()", () => {
     await new Promise((resolve) => everywhere.close(resolve));
   });
 
-  test("gives what the system hands out by itself only when nothing else is left", () => {
+  test("returns a port of the ephemeral range only when no other is left", () => {
     using range = quietRange(3);
     const { first, last } = range;
     const handedOut = { first: first + 1, last: 65_535 };
@@ -70,7 +70,7 @@ describe("freePort()", () => {
   });
 });
 
-test("testPort() gives a port once, also to several at once, until it is given back", () => {
+test("testPort() returns a different port for each holder", () => {
   using held = new DisposableStack();
   const ports = Array.from({ length: 50 }, () => held.use(testPort()).port);
   expect(new Set(ports).size).toBe(50);

@@ -21,7 +21,7 @@ const TCP6 = `${HEAD6}
 `;
 
 describe("tcpListeners()", () => {
-  test("tells what waits for connections, and nothing else", () => {
+  test("returns listening sockets only", () => {
     expect(tcpListeners(TCP)).toEqual([
       { address: "0.0.0.0", port: 8080, inode: 215_311 },
       { address: "127.0.0.1", port: 9999, inode: 215_312 },
@@ -29,7 +29,7 @@ describe("tcpListeners()", () => {
     ]);
   });
 
-  test("writes addresses as people do, an IPv4 one in a table of IPv6 as what it is", () => {
+  test("formats addresses, and mapped IPv4 addresses of the IPv6 table as IPv4", () => {
     expect(tcpListeners(TCP6)).toEqual([
       { address: "::", port: 3000, inode: 99_001 },
       { address: "::1", port: 3001, inode: 99_002 },
@@ -38,7 +38,7 @@ describe("tcpListeners()", () => {
     ]);
   });
 
-  test.each(["", "\n\n", HEAD, "no table at all: 0A 0A 0A 0A"])("of %p are none", (text) => {
+  test.each(["", "\n\n", HEAD, "no table at all: 0A 0A 0A 0A"])("is empty for %p", (text) => {
     expect(tcpListeners(text)).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ async function failureOf(promise: Promise<unknown>): Promise<Failure> {
 }
 
 describe("SshRemoteHosts.connect()", () => {
-  test("compares the host key before it sends the server anything about the user", async () => {
+  test("compares the host key before it sends anything about the user", async () => {
     await using server = await scriptedSshd();
     const failure = await failureOf(hosts.connect({ ...server.target, hostKey: OTHER_KEY }));
     expect(failure.code).toBe("host_key_changed");
@@ -40,7 +40,7 @@ describe("SshRemoteHosts.connect()", () => {
     expect(server.attempts.length).toBeGreaterThan(0);
   });
 
-  test("tells a person what to do when the connection is refused", async () => {
+  test("says what to do when the connection is refused", async () => {
     const listener = faultyListener("closing");
     listener[Symbol.dispose]();
     const failure = await failureOf(hosts.connect(target(listener.port)));
@@ -49,36 +49,36 @@ describe("SshRemoteHosts.connect()", () => {
     );
   });
 
-  test("says that the name cannot be resolved", async () => {
+  test("reports that the name cannot be resolved", async () => {
     const failure = await failureOf(hosts.connect({ ...target(22), host: "no-such-host.invalid" }));
     expect(failure).toMatchObject({ code: "unreachable", message: expect.stringContaining("cannot be resolved") });
   });
 
-  test("says that what answers is no SSH server", async () => {
+  test("reports that the server does not speak SSH", async () => {
     const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
     const failure = await failureOf(hosts.connect(target(server.port ?? 0)));
     await server.stop(true);
     expect(failure).toMatchObject({ code: "unreachable", message: expect.stringContaining("does not speak SSH") });
   });
 
-  test("gives up a server whose greeting has no end", async () => {
+  test("gives up on a server whose greeting never ends", async () => {
     using listener = faultyListener("flooding", "hello ");
     const failure = await failureOf(hosts.connect(target(listener.port), soon));
     expect(failure.kind).toBe("remote_failed");
   });
 
-  test("refuses a server that knows outdated algorithms only", async () => {
+  test("refuses a server that only supports outdated algorithms", async () => {
     await using server = await scriptedSshd({ config: { algorithms: { kex: ["diffie-hellman-group14-sha1"] } } });
     const failure = await failureOf(hosts.connect(server.target));
     expect(failure).toMatchObject({ code: "unreachable", message: expect.stringContaining("Update its SSH server") });
   });
 
-  test("gives up a server that never answers the login", async () => {
+  test("gives up on a server that never answers the login", async () => {
     await using server = await scriptedSshd({ login: () => {} });
     expect(await failureOf(hosts.connect(server.target, soon))).toMatchObject({ code: "timeout" });
   });
 
-  test("says that the password has expired", async () => {
+  test("reports that the password has expired", async () => {
     await using server = await scriptedSshd({
       login: (attempt) => {
         if (attempt.method === "password") attempt.requestChange("Choose another", () => {});
@@ -89,7 +89,7 @@ describe("SshRemoteHosts.connect()", () => {
     expect(failure).toMatchObject({ code: "auth_failed", message: expect.stringContaining("expired") });
   });
 
-  test("answers hidden questions with the password once, and no visible one", async () => {
+  test("answers hidden prompts with the password once, and no visible prompt", async () => {
     const answers: string[] = [];
     await using server = await scriptedSshd({
       login: (attempt) => {
@@ -111,7 +111,7 @@ describe("SshRemoteHosts.connect()", () => {
     expect(answers).toEqual(["", "correct horse", "", "", "", ""]);
   });
 
-  test("does not repeat what a server says after it learnt the password", async () => {
+  test("does not repeat text of a server that has received the password", async () => {
     await using server = await scriptedSshd({
       login: (attempt) =>
         attempt.reject(attempt.method === "password" ? ["correct horse" as "password"] : ["password"]),
@@ -126,19 +126,19 @@ describe("SshRemoteHosts.connect()", () => {
 
   test("connects to the resolved address and to nothing else", async () => {
     await using server = await scriptedSshd();
-    const asked: string[] = [];
+    const resolved: string[] = [];
     const pinned = new SshRemoteHosts({
       resolveAddress: async (host) => {
-        asked.push(host);
+        resolved.push(host);
         return "127.0.0.1";
       },
     });
     await using session = await pinned.connect({ ...server.target, host: "no-such-host.invalid" });
     expect(session.hostKey).toStartWith("SHA256:");
-    expect(asked).toEqual(["no-such-host.invalid"]);
+    expect(resolved).toEqual(["no-such-host.invalid"]);
   });
 
-  test("fails as the resolver does, and ends one that never answers", async () => {
+  test("fails as the resolver does, and times out when it never answers", async () => {
     const refusing = new SshRemoteHosts({
       resolveAddress: () => Promise.reject(invalid("address_refused", "Cannot connect to this address: it is private")),
     });
@@ -178,7 +178,7 @@ describe("SshRemoteHosts.connect() with a private key", () => {
     ["PKCS #8 with RSA", rsa.export({ type: "pkcs8", format: "pem" }), undefined],
     ["PKCS #8 with ECDSA", ec.export({ type: "pkcs8", format: "pem" }), undefined],
     ["PKCS #8 with a passphrase", rsa.export({ type: "pkcs8", ...locked }), "open sesame"],
-  ])("takes the format %s", async (_format, key, passphrase) => {
+  ])("accepts the format %s", async (_format, key, passphrase) => {
     await using server = await scriptedSshd({
       login: (attempt) => (attempt.method === "publickey" ? attempt.accept() : attempt.reject(["publickey"])),
     });
@@ -196,7 +196,7 @@ describe("SshRemoteHosts.connect() with a private key", () => {
     ["a key cut short", openSsh.private.slice(0, 150), undefined, "its format is not known"],
     ["a locked key without a passphrase", rsa.export({ type: "pkcs8", ...locked }), undefined, "none is given"],
     ["a locked key with another passphrase", rsa.export({ type: "pkcs8", ...locked }), "wrong", "does not open it"],
-  ])("says what is wrong with %s", async (_what, key, passphrase, words) => {
+  ])("explains what is wrong with %s", async (_what, key, passphrase, words) => {
     const failure = await failureOf(
       hosts.connect({
         ...target(1),
@@ -213,7 +213,7 @@ describe("SshSession.run()", () => {
     ["opens no channel", (connection) => connection.on("session", () => {})],
     ["starts no command", (connection) => connection.on("session", (accept) => accept().on("exec", () => {}))],
     ["sends no answer", (connection) => connection.on("session", (accept) => accept().on("exec", (run) => run()))],
-  ])("ends with its signal on a server that %s", async (_what, session) => {
+  ])("times out on a server that %s", async (_what, session) => {
     await using server = await scriptedSshd({ session });
     await using connected = await hosts.connect(server.target);
     const failure = await failureOf(connected.run(["id"], { signal: AbortSignal.timeout(100) }));
@@ -232,7 +232,7 @@ describe("SshSession.run()", () => {
     expect(await failureOf(session.run(["id"]))).toMatchObject({ kind: "remote_failed", code: "unreachable" });
   });
 
-  test("asks a program again to end when the server has lost the first time", async () => {
+  test("sends the signal again when the server missed the first one", async () => {
     const signals: string[] = [];
     await using server = await scriptedSshd({
       session: (connection) => {

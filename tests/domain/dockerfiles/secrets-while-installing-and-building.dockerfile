@@ -3,19 +3,19 @@ FROM debian:bookworm-slim AS build
 USER 0:0
 WORKDIR "/app"
 COPY ["[l]ist","/app/"]
-RUN --mount=type=cache,id=prj_1/root/.cache/tool,target=/root/.cache/tool,sharing=locked --mount=type=secret,id=slipway_env ["/bin/sh","-c","set -a; . /run/secrets/slipway_env; set +a; printf \"%s\" \"$TOKEN\" | wc -c > told"]
+RUN --mount=type=cache,id=prj_1/root/.cache/tool,target=/root/.cache/tool,sharing=locked --mount=type=secret,id=slipway_env ["/bin/sh","-c","set -a; . /run/secrets/slipway_env; set +a; printf \"%s\" \"$TOKEN\" | wc -c > marks"]
 COPY [".","/app/"]
 ARG SLIPWAY_ENVIRONMENT="one"
-RUN --mount=type=cache,id=prj_1/root/.cache/tool,target=/root/.cache/tool,sharing=locked --mount=type=secret,id=slipway_env ["/bin/sh","-c","set -a; . /run/secrets/slipway_env; set +a; sh -c \"test -n \\\"\\$TOKEN\\\"\" && echo \"$TOKEN\" > /tmp/gone && cat list >> told"]
+RUN --mount=type=cache,id=prj_1/root/.cache/tool,target=/root/.cache/tool,sharing=locked --mount=type=secret,id=slipway_env ["/bin/sh","-c","set -a; . /run/secrets/slipway_env; set +a; sh -c \"test -n \\\"\\$TOKEN\\\"\" && echo \"$TOKEN\" > /tmp/gone && cat list >> marks"]
 
 FROM debian:bookworm-slim AS run
 USER 0:0
 WORKDIR "/app"
 RUN ["/bin/sh","-c","echo \"slipway:x:10001:10001::/home/slipway:/bin/sh\" >> /etc/passwd && echo \"slipway:x:10001:\" >> /etc/group && mkdir -p /home/slipway && chown -R 10001:10001 /home/slipway /app"]
-COPY --from=build --chown=10001:10001 ["/app/told","/app/told"]
+COPY --from=build --chown=10001:10001 ["/app/marks","/app/marks"]
 ENV HOME="/home/slipway" PORT="3000" TINI_KILL_PROCESS_GROUP="1"
 USER 10001:10001
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 ENTRYPOINT []
-CMD ["/bin/sh","-c","trap : TERM INT\ncat told; echo \"<${TOKEN-}>\"; ls /run/secrets 2>&1 | wc -l"]
+CMD ["/bin/sh","-c","trap : TERM INT\ncat marks; echo \"<${TOKEN-}>\"; ls /run/secrets 2>&1 | wc -l"]

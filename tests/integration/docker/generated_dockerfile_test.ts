@@ -35,9 +35,9 @@ async function printed(image: string, ...command: readonly string[]): Promise<st
 /** The scene with commands that write a different mark each time they run. */
 function marked(environmentDigest: string): DockerfileScene {
   const commands = {
-    install: "cat /proc/sys/kernel/random/uuid > told",
-    build: "cat /proc/sys/kernel/random/uuid >> told",
-    start: "cat told",
+    install: "cat /proc/sys/kernel/random/uuid > marks",
+    build: "cat /proc/sys/kernel/random/uuid >> marks",
+    start: "cat marks",
   };
   return { ...SECRET_SCENE, request: { ...SECRET_SCENE.request, environmentDigest, commands } };
 }

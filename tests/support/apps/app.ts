@@ -78,7 +78,7 @@ function assertDeclared(
     if (route && status !== 500 && !problemStatuses(route).includes(status))
       throw new Error(`${what} answered ${status}, which it does not declare: ${JSON.stringify(json)}`);
     if (!Value.Check(Problem, json))
-      throw new Error(`${what} answered ${status} without the one error body: ${JSON.stringify(json)}`);
+      throw new Error(`${what} answered ${status} without an error body: ${JSON.stringify(json)}`);
     return;
   }
   const { answer, alternative, status: declared = 200 } = route!.operation;
@@ -88,7 +88,7 @@ function assertDeclared(
   const [wrong] = Value.Errors(answer, json);
   if (wrong)
     throw new Error(
-      `${what} answered what it does not declare: ${wrong.path} ${wrong.message}: ${JSON.stringify(json)}`,
+      `${what} answered with an undeclared body: ${wrong.path} ${wrong.message}: ${JSON.stringify(json)}`,
     );
 }
 

@@ -124,7 +124,7 @@ export class TestProject {
       ...(signal && { signal }),
     });
     if (answer.status === 204) return;
-    if (answer.status !== 200 || !answer.body) throw new Error(`The feed answers ${answer.status}`);
+    if (answer.status !== 200 || !answer.body) throw new Error(`The feed answered ${answer.status}`);
     yield* eventsOf(answer.body);
   }
 

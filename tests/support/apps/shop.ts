@@ -140,7 +140,7 @@ function boxOf({ Id, Image, State, Config }: Inspected): [string, Box] {
 
 function edit(files: Record<string, string>, path: string, from: string, to: string): void {
   const text = files[path];
-  if (!text?.includes(from)) throw new Error(`Cannot change ${path}: it does not say ${from}`);
+  if (!text?.includes(from)) throw new Error(`Cannot change ${path}: it does not contain ${from}`);
   files[path] = text.replace(from, () => to);
 }
 

@@ -42,7 +42,7 @@ export const SHOP_WORKS: readonly ShopWork[] = [
     ends: 1,
   },
   {
-    name: "a deployment of which a part fails",
+    name: "a deployment that fails partially",
     before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
     ask: async (scene, project) => (await scene.deploy(project, { services: shop(BROKEN) })).id,
     isOver: ({ finishedAt }) => finishedAt !== null,
@@ -51,7 +51,7 @@ export const SHOP_WORKS: readonly ShopWork[] = [
     ends: 1,
   },
   {
-    name: "a deployment of which an image cannot be pulled",
+    name: "a deployment with an image that cannot be pulled",
     before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
     ask: async (scene, project) => (await scene.deploy(project, { services: shop(UNKNOWN) })).id,
     isOver: ({ finishedAt }) => finishedAt !== null,
@@ -86,9 +86,9 @@ async function broken(scene: EngineScene, project: Project): Promise<Deployment>
 
 /** Requests a decision without awaiting its response, because the caller dies with the server. */
 async function decided(scene: EngineScene, { id }: Deployment, what: "keep" | "reject"): Promise<string> {
-  const asked =
+  const decision =
     what === "keep" ? scene.useCases.keepDeployment(scene.by, id) : scene.useCases.rejectDeployment(scene.by, id);
-  asked.catch(() => {});
+  decision.catch(() => {});
   await scene.until(id, (deployment) => deployment.pendingDecision !== null);
   return id;
 }

@@ -87,7 +87,7 @@ export async function aMember(
   organizationId: string,
   overrides: Partial<Invitation> & { readonly userId?: string; readonly at?: Date; readonly name?: string } = {},
 ): Promise<string> {
-  const { userId = newId("usr", minutes(0)), at = minutes(0), name = "Somebody", ...rest } = overrides;
+  const { userId = newId("usr", minutes(0)), at = minutes(0), name = "Member", ...rest } = overrides;
   const invitation = invitationOf({ organizationId, invitedBy: (await founderOf(world)).id, ...rest });
   await world.invitations.create(invitation, await uniqueFingerprint());
   await world.invitations.accept(invitation.id, { kind: "new", userId, name, passwordHash: "hash" }, at);

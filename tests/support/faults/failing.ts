@@ -7,5 +7,5 @@ export function failing<Port extends object>(
   { times = Number.POSITIVE_INFINITY, error = new Error("Broken on purpose") }: { times?: number; error?: Error } = {},
 ): Port {
   let left = times;
-  return intercepted(port, method, (goOn) => (left-- > 0 ? Promise.reject(error) : goOn()));
+  return intercepted(port, method, (proceed) => (left-- > 0 ? Promise.reject(error) : proceed()));
 }

@@ -69,7 +69,7 @@ const BEGUN_MS = 180_000;
 
 /**
  * Injects faults into every step: a killed server, a database outage, a cancellation. Visitors see no failure, and
- * every deployment comes to its end.
+ * every deployment ends.
  */
 export function faultMatrix<Server extends FaultyServer>(scene: FaultScene<Server>): void {
   const inTurn = inTurns(scene.atOnce);
@@ -78,13 +78,13 @@ export function faultMatrix<Server extends FaultyServer>(scene: FaultScene<Serve
   const what = `killed with its server${losesDatabase ? ", then without the database" : ""}${cancellable ? ", then cancelled" : ""}`;
   for (const strike of strikes) {
     test.concurrent(
-      `in "${strike.step}": ${what}, each comes to its end`,
+      `in "${strike.step}": ${what}, every deployment ends`,
       inTurn(async () => {
         await using server = await scene.server();
         // A unique name, because `expectClean` searches all processes of the machine for it.
         const own = crypto.randomUUID().slice(0, 8);
         const struck = await scene.prepared(server, `${name}-${strike.step}-${own}`);
-        for (const blow of blows) await goesOn(server, struck, strike, blow);
+        for (const blow of blows) await survives(server, struck, strike, blow);
         if (cancellable) await isCancelled(server, struck, strike);
         await struck.expectNext();
       }),
@@ -114,7 +114,7 @@ const serverKilled: Blow = async ({ slipway }, project, work, visitor) => {
   }
 };
 
-async function goesOn(server: FaultyServer, { next, project }: StruckProject, strike: Strike, blow: Blow) {
+async function survives(server: FaultyServer, { next, project }: StruckProject, strike: Strike, blow: Blow) {
   const work = await next();
   const visitor = new Visitor(server.slipway, project.hostname);
   await begun(server, work, strike);
@@ -150,7 +150,7 @@ async function begun({ gate }: FaultyServer, work: HeldWork, { sign, afterMs }: 
     if (bytes.includes(sign) && bytes.includes(work.id)) resolve();
   };
   await work.begin();
-  const never = setTimeout(() => reject(new Error(`${work.id} never came to ${sign}`)), BEGUN_MS);
+  const never = setTimeout(() => reject(new Error(`${work.id} never reached ${sign}`)), BEGUN_MS);
   await promise.finally(() => clearTimeout(never));
   await Bun.sleep(afterMs);
 }

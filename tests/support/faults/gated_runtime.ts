@@ -22,12 +22,12 @@ export function gatedRuntime(runtime: Runtime, method: "remove" | "restart"): Ga
   const stopping: string[] = [];
   const stuck = new Set<string>();
   return {
-    runtime: intercepted(runtime, method, async (goOn, [instanceId]) => {
+    runtime: intercepted(runtime, method, async (proceed, [instanceId]) => {
       stopping.push(instanceId as string);
       await gate.promise;
       stopping.splice(stopping.indexOf(instanceId as string), 1);
       if (stuck.has(instanceId as string)) throw invalid("process_stuck", "Cannot stop a program");
-      return goOn();
+      return proceed();
     }),
     stopping,
     stuck,

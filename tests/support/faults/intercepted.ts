@@ -4,7 +4,7 @@
 export function intercepted<Port extends object>(
   port: Port,
   method: keyof Port,
-  around: (goOn: () => unknown, given: readonly unknown[]) => unknown,
+  around: (proceed: () => unknown, given: readonly unknown[]) => unknown,
 ): Port {
   return new Proxy(port, {
     get(target, name) {

@@ -7,28 +7,28 @@ import { type AnswerLimits, EngineApi } from "../../../adapters/docker/engine/en
 export interface ScriptedEngine extends AsyncDisposable {
   readonly engine: EngineApi;
   /** All requests so far, in the form `DELETE /images/x`. */
-  readonly asked: string[];
+  readonly requests: string[];
 }
 
 /** Opens a scripted engine. `undefined` means no response for as long as it is open. */
 export async function scriptedEngine(
-  answer: (question: string) => Response | undefined,
+  answer: (request: string) => Response | undefined,
   limits: AnswerLimits,
 ): Promise<ScriptedEngine> {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   const socket = join(folder, "engine.sock");
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = Bun.serve({
     unix: socket,
     fetch({ method, url }) {
-      const question = `${method} ${new URL(url).pathname.replace(/^\/v[\d.]+/, "")}`;
-      asked.push(question);
-      return answer(question) ?? new Promise<Response>(() => {});
+      const request = `${method} ${new URL(url).pathname.replace(/^\/v[\d.]+/, "")}`;
+      requests.push(request);
+      return answer(request) ?? new Promise<Response>(() => {});
     },
   });
   return {
     engine: new EngineApi(`unix://${socket}`, limits),
-    asked,
+    requests,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
       await rm(folder, { recursive: true });

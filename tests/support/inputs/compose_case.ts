@@ -36,7 +36,7 @@ export async function composeSays(files: ReadonlyMap<string, Uint8Array>, option
   try {
     const meant = { root: options.root ?? "", file: options.file ?? "compose.yaml", variables };
     const { services, warnings } = await load("one", meant);
-    return { services: services.map(told), ...(warnings.length > 0 && { warnings }) };
+    return { services: services.map(comparable), ...(warnings.length > 0 && { warnings }) };
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== "compose_invalid") throw error;
     return { problems: error.details?.map(({ path, message }) => `${path}: ${message}`) ?? [error.message] };
@@ -44,7 +44,7 @@ export async function composeSays(files: ReadonlyMap<string, Uint8Array>, option
 }
 
 /** Omits the values that a plain container has, too. */
-function told({ container, environment, ports, dependsOn, oneShot, ...rest }: ServiceSpec): object {
+function comparable({ container, environment, ports, dependsOn, oneShot, ...rest }: ServiceSpec): object {
   const { limits, ...own } = container;
   const inside = { ...different(own, PLAIN_CONTAINER), ...nested("limits", different(limits, PLAIN_CONTAINER.limits)) };
   return {

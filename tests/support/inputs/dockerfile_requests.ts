@@ -147,12 +147,12 @@ export const DOCKERFILE_SCENES: Readonly<Record<string, DockerfileScene>> = {
 export const SECRET_SCENES: Readonly<Record<string, DockerfileScene>> = {
   "secrets while installing and building": {
     request: plainRequest({
-      recipe: recipe("debian:bookworm-slim", { manifests: ["list"], caches: ["/root/.cache/tool"], keep: ["told"] }),
+      recipe: recipe("debian:bookworm-slim", { manifests: ["list"], caches: ["/root/.cache/tool"], keep: ["marks"] }),
       secretNames: ["TOKEN"],
       commands: {
-        install: 'printf "%s" "$TOKEN" | wc -c > told',
-        build: 'sh -c "test -n \\"\\$TOKEN\\"" && echo "$TOKEN" > /tmp/gone && cat list >> told',
-        start: 'cat told; echo "<${TOKEN-}>"; ls /run/secrets 2>&1 | wc -l',
+        install: 'printf "%s" "$TOKEN" | wc -c > marks',
+        build: 'sh -c "test -n \\"\\$TOKEN\\"" && echo "$TOKEN" > /tmp/gone && cat list >> marks',
+        start: 'cat marks; echo "<${TOKEN-}>"; ls /run/secrets 2>&1 | wc -l',
       },
     }),
     files: { list: "listed\n" },

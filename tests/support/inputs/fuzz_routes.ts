@@ -30,7 +30,7 @@ export async function fuzzRoutes(app: FuzzedApp, { seed, runs }: { seed: number;
     const property = asyncProperty(oddRequest, (odd) => hold(app, route, requestOf(app, { route, ids, odd })));
     await assert(property, { seed, numRuns: runs, endOnFailure: true });
   }
-  if ("polluted" in {}) throw new Error("A request reached the prototype of all objects");
+  if ("polluted" in {}) throw new Error("A request changed the prototype of all objects");
 }
 
 function requestOf(
@@ -43,7 +43,7 @@ function requestOf(
   );
   const method = odd.method ?? route.method;
   const headers = new Headers(odd.headers);
-  if (odd.as !== "nobody") headers.set("authorization", `Bearer ${odd.as === "owner" ? owner : `slp_${CANARY}`}`);
+  if (odd.as !== "anonymous") headers.set("authorization", `Bearer ${odd.as === "owner" ? owner : `slp_${CANARY}`}`);
   const body = method === "GET" || method === "HEAD" ? undefined : bodyOf(odd.body, route);
   const url = `http://slipway.test${filled}${odd.query && `?${odd.query}`}`;
   return new Request(url, { method, headers, ...(body !== undefined && { body }) });
@@ -53,18 +53,21 @@ async function hold({ handle, world, owner }: FuzzedApp, route: DeclaredRoute, r
   const before = world.log.lines.length;
   const response = await handle(request, "127.0.0.1");
   const text = await response.text();
-  const said = [text, ...[...response.headers].flat(), ...world.log.lines.slice(before).map((line) => line.text)].join(
-    "\n",
-  );
+  const exposed = [
+    text,
+    ...[...response.headers].flat(),
+    ...world.log.lines.slice(before).map((line) => line.text),
+  ].join("\n");
   const what = `${request.method} ${request.url} answered ${response.status}: ${text.slice(0, 300)}`;
-  for (const secret of [CANARY, owner]) if (said.includes(secret)) throw new Error(`A secret came back: ${what}`);
+  for (const secret of [CANARY, owner])
+    if (exposed.includes(secret)) throw new Error(`A secret was returned or logged: ${what}`);
   if (response.status >= 500 && !(response.status === 502 && problemStatuses(route).includes(502)))
     throw new Error(what);
   if (!response.headers.get("x-request-id")) throw new Error(`No request id: ${what}`);
-  if (response.headers.has("x-injected")) throw new Error(`A header was smuggled in: ${what}`);
+  if (response.headers.has("x-injected")) throw new Error(`A header was injected: ${what}`);
   if (response.status < 400 || request.method === "HEAD") return;
   if (!response.headers.get("content-type")?.startsWith("application/json")) throw new Error(`Not JSON: ${what}`);
-  if (!Value.Check(Problem, JSON.parse(text))) throw new Error(`Not the one error body: ${what}`);
+  if (!Value.Check(Problem, JSON.parse(text))) throw new Error(`Not an error body: ${what}`);
 }
 
 function bodyOf(odd: OddBody, { hooks }: DeclaredRoute): string | Uint8Array<ArrayBuffer> {

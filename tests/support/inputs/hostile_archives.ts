@@ -98,7 +98,11 @@ const REFUSED_ENTRIES: readonly (readonly [what: string, code: string, entries: 
   ["a pax header for nothing", "archive_broken", [pax({ path: "f" })]],
   ["a global pax header that names every entry", "archive_broken", [pax({ path: "f" }, "g"), file("f")]],
   ["a pax header over 1 MiB", "archive_header_too_large", [pax({ comment: "x".repeat(1024 * 1024) }), file("f")]],
-  ["a pax header that says 8 GiB", "archive_header_too_large", [{ ...pax({}), size: 8 * 1024 ** 3 - 1 }, file("f")]],
+  [
+    "a pax header that declares 8 GiB",
+    "archive_header_too_large",
+    [{ ...pax({}), size: 8 * 1024 ** 3 - 1 }, file("f")],
+  ],
   [
     "a long name over 1 MiB",
     "archive_header_too_large",

@@ -23,7 +23,7 @@ export interface OddRequest {
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: OddBody;
-  readonly as: "owner" | "nobody" | "canary";
+  readonly as: "owner" | "anonymous" | "canary";
 }
 
 /** A valid body with changes, another value, or bytes that may not be JSON. */
@@ -278,6 +278,6 @@ export const oddRequest: Arbitrary<OddRequest> = record({
   body: oddBody,
   as: oneof(
     { weight: 8, arbitrary: constant("owner" as const) },
-    { weight: 1, arbitrary: constantFrom("nobody" as const, "canary" as const) },
+    { weight: 1, arbitrary: constantFrom("anonymous" as const, "canary" as const) },
   ),
 });

@@ -13,7 +13,7 @@ export interface DnsServer extends Disposable {
   /** Address and port, as resolvers expect it. */
   readonly address: string;
   /** The queried names, in lower case. */
-  readonly asked: readonly string[];
+  readonly queries: readonly string[];
 }
 
 const TYPES = { 1: "a", 16: "txt", 28: "aaaa" } as const;
@@ -23,13 +23,13 @@ const NO_SUCH_NAME = 3;
 
 /** Answers UDP queries for these names until disposed. All other names do not exist. */
 export async function dnsServer(names: Readonly<Record<string, Zone>>): Promise<DnsServer> {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const socket = await Bun.udpSocket({
     hostname: "127.0.0.1",
     socket: {
       data(server, query, port, from) {
         const { name, type, end } = readQuestion(query);
-        asked.push(name);
+        queries.push(name);
         const zone = names[name];
         if (!zone?.silent) server.send(answer(query.subarray(0, end), zone, type), port, from);
       },
@@ -37,7 +37,7 @@ export async function dnsServer(names: Readonly<Record<string, Zone>>): Promise<
       error() {},
     },
   });
-  return { address: `127.0.0.1:${socket.port}`, asked, [Symbol.dispose]: () => socket.close() };
+  return { address: `127.0.0.1:${socket.port}`, queries, [Symbol.dispose]: () => socket.close() };
 }
 
 function readQuestion(query: Buffer): { name: string; type: number; end: number } {

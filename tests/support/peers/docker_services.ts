@@ -30,8 +30,8 @@ export async function dockerServices(dockerHost = DOCKER_HOST): Promise<DockerSe
   return {
     ...world,
     programs: PROGRAMS,
-    async found(askedBy, name) {
-      const asker = await world.containerOf(askedBy);
+    async found(instanceId, name) {
+      const asker = await world.containerOf(instanceId);
       // `nslookup` fails for an unknown name, which must not look like a failed `docker exec`.
       const ask = ["sh", "-c", 'nslookup -type=a "$1" || true', "sh", name];
       const answer = await world.docker("exec", asker, ...ask);

@@ -46,7 +46,7 @@ export class OwnEngine implements AsyncDisposable {
     this.#daemon = Bun.spawn(command, { stdio: ["ignore", "ignore", Bun.file(inFolder("log"))] });
     for (const until = Date.now() + READY_WITHIN_MS; ; await Bun.sleep(100)) {
       if ((await run(["docker", "-H", this.host, "version"], { timeout: 10_000 })).ok) return;
-      if (Date.now() > until) throw new Error(`It does not start: ${await readFile(inFolder("log"), "utf8")}`);
+      if (Date.now() > until) throw new Error(`The engine does not start: ${await readFile(inFolder("log"), "utf8")}`);
     }
   }
 

@@ -52,7 +52,7 @@ export class OwnRegistry implements AsyncDisposable {
         const gate = opened.use(await tcpGate(Number(port)));
         return new OwnRegistry(`127.0.0.1:${port}`, gate, opened);
       }
-      if (Date.now() > until) throw new Error(`It does not start: ${await Bun.file(log).text()}`);
+      if (Date.now() > until) throw new Error(`The registry does not start: ${await Bun.file(log).text()}`);
     }
   }
 

@@ -113,5 +113,5 @@ async function lastLine(stream: ReadableStream<Uint8Array>): Promise<string> {
       process.stdout.write(`${line}\n`);
     }
   }
-  throw new Error("Cannot get a lane ready: its program ended before it was");
+  throw new Error("Cannot prepare a lane: its program exited early");
 }

@@ -29,7 +29,7 @@ export async function laneEngine(lane: number, network: LaneNetwork): Promise<La
   say(`Starting the Docker engine of lane ${lane} …`);
   const start = (options: readonly string[]) => startDaemon({ lane, folder, work, log, network, options });
   const startAnew = async () => {
-    say(`Starting it again without what a run that was killed may have left half written: ${await reasonIn(log)}`);
+    say(`Starting it again without the data that a killed run may have left half written: ${await reasonIn(log)}`);
     await removeData(join(folder, "data"));
     return (await start([])) ?? (await start(["--storage-driver=vfs"]));
   };
@@ -74,7 +74,7 @@ async function startDaemon({ lane, folder, work, log, network, options }: Start)
       host,
       async [Symbol.asyncDispose]() {
         // Leftovers of a hanging engine are removed at its next start.
-        await removeAllButImages(host).catch((error: unknown) => say(`Lane ${lane} was left as it is: ${error}`));
+        await removeAllButImages(host).catch((error: unknown) => say(`Lane ${lane} was not cleaned up: ${error}`));
         await run(["docker", "--host", host, "builder", "prune", "--force", "--keep-storage", CACHE]);
         await stop();
         await rm(work, { recursive: true, force: true });

@@ -71,7 +71,7 @@ async function runTests(
   });
   const end = () => endProcesses(tests.pid);
   const limit = setTimeout(() => {
-    say(`The tests of "${name}" were ended: they took longer than ${timeout / 1_000} seconds`);
+    say(`The tests of "${name}" were stopped: they took longer than ${timeout / 1_000} seconds`);
     end();
   }, timeout);
   signal.addEventListener("abort", end);
@@ -109,7 +109,7 @@ function resultOf({ name, files }: TestGroup, xml: string, ok: boolean): GroupRe
   const unsaid = (file: string, message: string) => ({ file, line: undefined, name, message });
   const silent = files
     .filter((file) => !report.files.has(file))
-    .map((file) => unsaid(file, "No result came from this file"));
+    .map((file) => unsaid(file, "This file reported no result"));
   const failures = [...report.failures, ...silent];
   const failed = report.failed + silent.length;
   if (!ok && failed === 0) failures.push(unsaid(files.join(", "), "The run failed although every test passed"));

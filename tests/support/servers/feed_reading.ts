@@ -14,7 +14,7 @@ export function framesOf(text: string): Framed[] {
     .filter((block) => block !== "" && !block.startsWith(":"))
     .map((block) => {
       const parts = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(block);
-      if (!parts) throw new Error(`This is no event: ${block}`);
+      if (!parts) throw new Error(`Not an event: ${block}`);
       return { id: Number(parts[1]), event: parts[2]!, data: JSON.parse(parts[3]!) };
     });
 }

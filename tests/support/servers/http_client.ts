@@ -93,7 +93,7 @@ export class OpenRequest implements Disposable {
     for (;;) {
       const read = parsed(this.#received);
       if (read) return read;
-      if (closed) throw new Error(`The connection ended without an answer: ${this.#received.toString()}`);
+      if (closed) throw new Error(`The connection was closed without a response: ${this.#received.toString()}`);
       await Bun.sleep(5);
     }
   }
@@ -121,7 +121,7 @@ function parsed(received: Buffer): RawAnswer | undefined {
   const head = received.subarray(0, end).toString();
   const length = Number(/^content-length: (\d+)/im.exec(head)?.[1]);
   const body = received.subarray(end + 4);
-  if (Number.isNaN(length)) throw new Error(`Cannot read an answer without length: ${head}`);
+  if (Number.isNaN(length)) throw new Error(`Cannot read a response without a length: ${head}`);
   if (body.length < length) return undefined;
   return { status: Number(head.split(" ")[1]), head, body: JSON.parse(body.subarray(0, length).toString()) };
 }

@@ -36,13 +36,13 @@ while (1) {
   my $request = <$visitor> // '';
   while (my $line = <$visitor>) { last if $line =~ /^\\r?\\n$/ }
   my $text = $role eq 'back' ? "$version starts=" . text('/data/starts') . ' once=' . text('/data/once')
-    : $request =~ m{^GET /back } ? asked() : $version;
+    : $request =~ m{^GET /back } ? backText() : $version;
   print $visitor "HTTP/1.1 200 OK\\r\\nContent-Length: " . length($text) . "\\r\\nConnection: close\\r\\n\\r\\n$text";
   close $visitor;
 }
 sub text { open my $file, '<', shift or return ''; local $/; return join ',', split /\\n/, <$file> // ''; }
 sub note { open my $file, '>>', shift or die "Cannot write: $!"; print $file "$version\\n"; close $file; }
-sub asked {
+sub backText {
   my $back = IO::Socket::INET->new(PeerAddr => 'back', PeerPort => 4000, Timeout => 2) or return '${UNREACHABLE}';
   print $back "GET / HTTP/1.0\\r\\n\\r\\n";
   my $answer = join '', <$back>;

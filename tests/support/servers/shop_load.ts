@@ -97,7 +97,7 @@ export class ShopLoad {
     const most = this.#mostOrders;
     const body = await connection.request({ hostname: this.#options.hostname, close, ...request });
     const [, version, , orders] = ANSWER.exec(body) ?? [];
-    if (version === undefined) throw new Error(`That is no answer of the shop: ${body}`);
+    if (version === undefined) throw new Error(`Not a response of the shop: ${body}`);
     if (Number(orders) < most) this.#forgotten.push(`${most} ${body}`);
     this.#mostOrders = Math.max(this.#mostOrders, Number(orders));
     if (request.path === "/") {

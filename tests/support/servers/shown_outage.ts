@@ -48,7 +48,7 @@ export async function expectShownBack(project: TestProject, id: string): Promise
   );
   expect(back).toMatchObject({ status: "ready", active: true, services: [{ error: null }] });
   expect(await shownService(project, id)).toMatchObject({ status: "running", error: null, nextStartAt: null });
-  const told: string[] = [];
-  for await (const { type, status } of project.events(id)) if (status) told.push(`${type} ${status}`);
-  expect(told.slice(-4)).toEqual(["service failed", "end ready", "service healthy", "end ready"]);
+  const events: string[] = [];
+  for await (const { type, status } of project.events(id)) if (status) events.push(`${type} ${status}`);
+  expect(events.slice(-4)).toEqual(["service failed", "end ready", "service healthy", "end ready"]);
 }

@@ -58,7 +58,7 @@ export class RunningProgram implements AsyncDisposable {
   get ownEnd(): string | undefined {
     const how = this.#child.signalCode ?? this.#child.exitCode;
     if (this.#isEnded || how === null) return undefined;
-    return `The server ended by itself (${how}):\n${this.stderr.slice(-4_000)}`;
+    return `The server exited by itself (${how}):\n${this.stderr.slice(-4_000)}`;
   }
 
   get pid(): number {
@@ -89,7 +89,7 @@ export class RunningProgram implements AsyncDisposable {
         const { code, signal, stdout, stderr } = await this.ended;
         const late = pattern.exec(stdout);
         if (late) return late;
-        throw new Error(`The program ended (${signal ?? code}) before it printed ${pattern}:\n${stdout}${stderr}`);
+        throw new Error(`The program exited (${signal ?? code}) before it printed ${pattern}:\n${stdout}${stderr}`);
       }
       await Bun.sleep(5);
     }
@@ -175,7 +175,7 @@ export class SlipwayProcess implements AsyncDisposable {
   /** The owner's token: the configured one, else the last one printed. */
   get owner(): string {
     const token = this.#settings["SLIPWAY_ADMIN_TOKEN"] ?? this.#token;
-    if (token === undefined) throw new Error("Cannot give the owner's token: none was printed");
+    if (token === undefined) throw new Error("Cannot read the owner's token: none was printed");
     return token;
   }
 
