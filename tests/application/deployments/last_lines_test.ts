@@ -6,7 +6,7 @@ import { intercepted } from "../../support/faults/intercepted.ts";
 const ENDLESS = 1_000;
 
 describe("lastLines()", () => {
-  test("gives the newest so many, in order, whatever pages they come in", async () => {
+  test("returns the newest lines up to the limit, in order, for any page size", async () => {
     const all = Array.from({ length: 23 }, (_, index) => ({ seq: index + 1, at: new Date(index) }));
     for (const size of [1, 5, 22, 23, 24]) {
       const read = async ({ since }: { since: number }) => all.filter(({ seq }) => seq > since).slice(0, size);
@@ -25,7 +25,7 @@ describe("lastLines()", () => {
   });
 });
 
-test("a download of what a program prints without a pause comes to its end", async () => {
+test("a download of the output of a program that prints without a pause ends", async () => {
   let reads = 0;
   await using scene = await EngineScene.open({
     replace: ({ runtime }) => ({

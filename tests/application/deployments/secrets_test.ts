@@ -29,7 +29,7 @@ async function expectNothingTold(opened: EngineScene, id: string) {
 
 const SHOWN = [SECRET, `key=${SECRET};`, btoa(SECRET), encodeURIComponent(SECRET), JSON.stringify({ SECRET })];
 
-test("a secret that a build or a program prints is masked in every event, log and answer", async () => {
+test("a secret that a build or a program prints is masked in every event, log and response", async () => {
   const { opened, project } = await scene();
   await using _ = opened;
   opened.scriptBuild({ prints: SHOWN });
@@ -41,7 +41,7 @@ test("a secret that a build or a program prints is masked in every event, log an
   expect(lines.map(({ message }) => message)[1]).toBe("key=[secret];");
 });
 
-test("what a program printed before it ended is shown without its secrets", async () => {
+test("the output of a program that ended is shown without its secrets", async () => {
   const { opened, project } = await scene();
   await using _ = opened;
   opened.memory.runtime.scripts.set(START, { does: "ends", code: 1, prints: SHOWN });
@@ -50,7 +50,7 @@ test("what a program printed before it ended is shown without its secrets", asyn
   await expectNothingTold(opened, id);
 });
 
-test("a failure that quotes a secret is told without it", async () => {
+test("an error that quotes a secret is shown without it", async () => {
   const { opened, project } = await scene({
     replace: ({ builder }) => ({
       builder: intercepted(builder, "build", () =>
@@ -75,7 +75,7 @@ test("a command that holds a secret is shown without it", async () => {
   expectHidden(JSON.stringify(await opened.events(id)), { variable: SECRET });
 });
 
-test("what the former version of a service prints is shown without the secrets that it was started with", async () => {
+test("the output of a former version of a service is shown without the secrets that it was started with", async () => {
   await using opened = await shopScene();
   const project = await shopProject(opened);
   const set = (value: string) =>
@@ -101,7 +101,7 @@ test("what the former version of a service prints is shown without the secrets t
   await expectNothingTold(opened, id);
 });
 
-test("a program or a build that calls a secret by mistake is told of without it", async () => {
+test("the error of a program or a build that runs a secret as a command is shown without it", async () => {
   const { opened, project } = await scene();
   await using _ = opened;
   const word = "canary-0123456789-word";

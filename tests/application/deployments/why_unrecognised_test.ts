@@ -12,7 +12,7 @@ async function deployed(files: SourceFiles, settings: ProjectSettings = {}) {
 
 const BROKEN = '{\n  "scripts": {\n    "start": "node server.js",\n  }\n}\n';
 
-describe("a deployment that cannot be started says why in its error", () => {
+describe("a deployment that cannot be started gives the reason in its error", () => {
   test.each<[string, SourceFiles, string]>([
     [
       "a comma too many in package.json",
@@ -55,7 +55,7 @@ describe("a deployment that cannot be started says why in its error", () => {
     expect(error!.message).toStartWith("Cannot read web/package.json: in line 3 there is a comma before }");
   });
 
-  test("unless somebody set how it is started", async () => {
+  test("unless a start command is set", async () => {
     const { status } = await deployed({ "package.json": BROKEN, "server.js": "" }, { startCommand: "node server.js" });
     expect(status).toBe("ready");
   });
