@@ -167,10 +167,10 @@ describe("POST /api/servers/:id/check", () => {
   });
 
   test.each([
-    ["nobody there", undefined, {}, "unreachable"],
-    ["one that hangs up", machine({ manner: "hangs_up" }), {}, "unreachable"],
+    ["an unreachable machine", undefined, {}, "unreachable"],
+    ["a machine that hangs up", machine({ manner: "hangs_up" }), {}, "unreachable"],
     ["a wrong password", machine({ logins: [{ user: "deploy", password: "other" }] }), {}, "auth_failed"],
-    ["a key that is none", machine(), { sshPrivateKey: "nonsense" }, "misconfigured"],
+    ["an invalid key", machine(), { sshPrivateKey: "nonsense" }, "misconfigured"],
     ["no credentials any more", machine(), { sshPassword: null }, "misconfigured"],
   ])("%s answers 502 with a sentence, which is kept", async (_, answers, patch, code) => {
     const { app, id, check, read, change } = await scene(answers ?? machine({ host: "elsewhere.example.com" }));

@@ -183,9 +183,9 @@ describe("a grant on one project", () => {
   test("opens that project and answers 403 for another of the own organization, 404 for none", async () => {
     const { app, one, two, tokens } = await granted();
     for (const token of tokens) {
-      const asked = (method: string, path: string, body?: unknown) => app.call(method, path, { token, body });
-      expect((await asked("PATCH", `/api/projects/${one}`, { name: "Renamed" })).status).toBe(200);
-      expect((await asked("PATCH", `/api/projects/${one}/env`, { deletes: ["A"] })).status).toBe(200);
+      const call = (method: string, path: string, body?: unknown) => app.call(method, path, { token, body });
+      expect((await call("PATCH", `/api/projects/${one}`, { name: "Renamed" })).status).toBe(200);
+      expect((await call("PATCH", `/api/projects/${one}/env`, { deletes: ["A"] })).status).toBe(200);
       for (const [method, path, body] of [
         ["GET", `/api/projects/${two}`, undefined],
         ["PATCH", `/api/projects/${two}`, { name: "Renamed" }],
@@ -196,12 +196,12 @@ describe("a grant on one project", () => {
         ["POST", "/api/projects", { name: "Three" }],
         ["DELETE", `/api/projects/${one}`, undefined],
       ] as const) {
-        const answer = await asked(method, path, body);
+        const answer = await call(method, path, body);
         expect([method, path, answer.status]).toEqual([method, path, 403]);
         expect(answer.body.error).toMatch(/"project:(?:read|write|admin)"/);
       }
-      expect((await asked("GET", "/api/projects/prj_00000000000000000000000000")).status).toBe(404);
-      expect((await asked("POST", "/api/projects/ensure", { name: "One" })).body).toMatchObject({ created: false });
+      expect((await call("GET", "/api/projects/prj_00000000000000000000000000")).status).toBe(404);
+      expect((await call("POST", "/api/projects/ensure", { name: "One" })).body).toMatchObject({ created: false });
     }
   });
 

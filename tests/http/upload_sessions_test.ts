@@ -103,9 +103,9 @@ describe("DELETE /api/projects/folder/sessions/:id", () => {
       await discard("upl_00000000000000000000000000"),
       await discard("nonsense"),
     ];
-    for (const { status, body: told } of answers) {
-      expect([status, told.code]).toEqual([404, "upload_session_not_found"]);
-      expect(told.error).toBe(answers[0]!.body.error);
+    for (const { status, body: problem } of answers) {
+      expect([status, problem.code]).toEqual([404, "upload_session_not_found"]);
+      expect(problem.error).toBe(answers[0]!.body.error);
     }
     expect((await list()).body.total).toBe(1);
     expect(app.world.uploadFiles.texts(deployed)).toBeDefined();
