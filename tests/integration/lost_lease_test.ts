@@ -157,7 +157,7 @@ async function stored({ memory }: EngineScene, { id, organizationId, projectId }
   };
 }
 
-describe("a process that sleeps past its lease", () => {
+describe("a process that is paused past its lease", () => {
   test.each(WORKS)("after any call, in the middle of $name, changes nothing any more", async (work) => {
     const slept: string[] = [];
     for (let call = 1; call < MANY; call += AT_ONCE) {

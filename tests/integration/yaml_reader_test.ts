@@ -19,7 +19,7 @@ for (const [what, text, line, word] of [
   ["a line too far left", "a:\n    b: 1\n  c: 2\n", 3, "too far left or right"],
   ["values that are too deep", `${"[".repeat(200)}${"]".repeat(200)}`, 1, "inside each other"],
 ] as const) {
-  test(`read() says where ${what} stands`, async () => {
+  test(`read() reports the position of ${what}`, async () => {
     const reading = await patientYamlReader().read(text);
     expect(reading).toEqual({ problem: { line, message: expect.stringContaining(word) } });
   });
@@ -40,13 +40,13 @@ test("read() shows no value in a problem", async () => {
   }
 });
 
-test("read() reads a long text as it reads a short one", async () => {
+test("read() reads a long text like a short one", async () => {
   const text = `a: &a [1, {b: "x"}]\nc: *a\n`;
   const long = await patientYamlReader().read(`${text}${"# a comment\n".repeat(1_000)}`);
   expect(long).toEqual(await patientYamlReader().read(text));
 });
 
-test("read() leaves the thread to others while it reads a long text", async () => {
+test("read() does not block the thread while it reads a long text", async () => {
   const reading = patientYamlReader()
     .read("[]".repeat(60_000))
     .then(() => "read");
@@ -56,7 +56,7 @@ test("read() leaves the thread to others while it reads a long text", async () =
   await reading;
 });
 
-test("read() gives up what takes too long", async () => {
+test("read() gives up on a text that takes too long", async () => {
   // Less than the parser needs to start.
   const reading = await new LibraryYamlReader({ limitMs: 0 }).read("# a comment\n".repeat(1_000));
   expect(reading).toEqual({

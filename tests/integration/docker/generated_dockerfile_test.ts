@@ -35,9 +35,9 @@ async function printed(image: string, ...command: readonly string[]): Promise<st
 /** The scene with commands that write a different mark each time they run. */
 function marked(environmentDigest: string): DockerfileScene {
   const commands = {
-    install: "cat /proc/sys/kernel/random/uuid > told",
-    build: "cat /proc/sys/kernel/random/uuid >> told",
-    start: "cat told",
+    install: "cat /proc/sys/kernel/random/uuid > marks",
+    build: "cat /proc/sys/kernel/random/uuid >> marks",
+    start: "cat marks",
   };
   return { ...SECRET_SCENE, request: { ...SECRET_SCENE.request, environmentDigest, commands } };
 }
@@ -73,7 +73,7 @@ describe.each(["buildkit", "classic"] as const)("a generated Dockerfile, built b
 });
 
 describe("a generated Dockerfile with secrets", () => {
-  test("gives them to the commands and leaves them nowhere", async () => {
+  test("passes them to the commands and leaves them nowhere", async () => {
     const { image, log } = await built(SECRET_SCENE, "buildkit");
     expect(await printed(image)).toBe(SECRET_SCENE.prints);
     const history = await run(["docker", "image", "history", "--no-trunc", image]);
@@ -82,7 +82,7 @@ describe("a generated Dockerfile with secrets", () => {
     expect(history.output + details.output + log).not.toContain("sesame");
   });
 
-  test("builds again when they changed, and only then, without installing again", async () => {
+  test("rebuilds when they changed, and only then, without installing again", async () => {
     const [first, again, changed] = [await marks("a"), await marks("a"), await marks("b")];
     expect(again).toEqual(first);
     expect(changed[0]).toBe(first[0]!);
