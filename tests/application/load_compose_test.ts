@@ -63,15 +63,15 @@ describe("loadCompose()", () => {
   const lines = Array.from({ length: 9_000 }, (_, at) => `K${at}=v`).join("\n");
   const words = `{services: {b: {image: b, command: [${repeated("a", 4_000)}]}}}`;
   const tiring: readonly (readonly [what: string, files: Readonly<Record<string, string>>])[] = [
-    ["a file with variables by a hundred services", { "compose.yaml": readers("b.env"), "b.env": lines }],
-    ["the variables of the project by a hundred services", { "compose.yaml": readers(".env"), ".env": lines }],
-    ["an include a hundred times", { "compose.yaml": `include: [${repeated("b.yaml", 100)}]`, "b.yaml": words }],
+    ["an env file of a hundred services", { "compose.yaml": readers("b.env"), "b.env": lines }],
+    ["the .env file used by a hundred services", { "compose.yaml": readers(".env"), ".env": lines }],
+    ["a file included a hundred times", { "compose.yaml": `include: [${repeated("b.yaml", 100)}]`, "b.yaml": words }],
     [
-      "a file laid over itself a hundred times",
+      "a file merged with itself a hundred times",
       { "compose.yaml": `include: [{path: [${repeated("b.yaml", 100)}]}]`, "b.yaml": words },
     ],
     [
-      "services that extend each other in a long row",
+      "a long chain of services that extend each other",
       {
         "compose.yaml": `services:\n  s0: {image: a, tmpfs: [/a]}\n${Array.from({ length: 1_000 }, (_, at) => `  s${at + 1}: {extends: s${at}, tmpfs: [/a]}\n`).join("")}`,
       },

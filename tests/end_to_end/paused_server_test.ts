@@ -86,7 +86,7 @@ describe("a server that is paused for longer than its lease", () => {
   }
 
   test.each([
-    { step: "build", where: "a build that has failed meanwhile" },
+    { step: "build", where: "a build that has failed in the meantime" },
     { step: "switch", where: "the switch" },
   ])("changes nothing that another server finished, resumed in $where", async ({ step }) => {
     const { a, b } = servers;

@@ -249,7 +249,7 @@ describe("local destinations", () => {
     ["no root", { backupAllowLocal: true }, "/backups/a", "BACKUP_LOCAL_ROOT"],
     ["outside the root", ALLOWED, "/elsewhere", "lies in BACKUP_LOCAL_ROOT"],
     ["a link out of the root", ALLOWED, "/backups/out/cron.d", "lies in BACKUP_LOCAL_ROOT"],
-    ["a link to something that is not there yet", ALLOWED, "/backups/out/new", "lies in BACKUP_LOCAL_ROOT"],
+    ["a link to a folder that does not exist yet", ALLOWED, "/backups/out/new", "lies in BACKUP_LOCAL_ROOT"],
     ["Slipway's own data", { ...ALLOWED, backupLocalRoot: "/data" }, "/data/slipway/x", "own data"],
     ["cloud mode", { ...ALLOWED, mode: "cloud" as const }, "/backups/a", "cloud mode"],
     ["a system folder as root", { ...ALLOWED, backupLocalRoot: "/etc" }, "/etc/cron.d", "folder of the system"],
@@ -267,11 +267,11 @@ describe("local destinations", () => {
 
   test.each([
     ["a folder", "/backups", "/backups/a"],
-    ["one that is not there yet", "/backups", "/backups/new/er"],
+    ["a folder that does not exist yet", "/backups", "/backups/new/er"],
     ["a link that stays inside", "/backups", "/backups/in"],
     ["the root itself", "/backups", "/backups"],
     ["a root that is a link", "/link", "/link/a"],
-    ["the real place behind such a root", "/link", "/backups/a"],
+    ["the target of such a root", "/link", "/backups/a"],
   ])("%s: accepted", async (_, backupLocalRoot, endpoint) => {
     const app = await memoryApp({ backupAllowLocal: true, backupLocalRoot }, replace);
     expect((await create(app, { ...LOCAL, endpoint })).status).toBe(201);

@@ -82,8 +82,8 @@ describe("sizes", () => {
 
 describe("JSON that is refused", () => {
   test.each([
-    ["cut short", '{"name":"x'],
-    ["with an end too many", '{"name":"x"}}'],
+    ["truncated JSON", '{"name":"x'],
+    ["a closing brace too many", '{"name":"x"}}'],
     ["single quotes", "{'name':'x'}"],
     ["a comment", '{"name":"x"/* */}'],
     ["a trailing comma", '{"name":"x",}'],

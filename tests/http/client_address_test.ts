@@ -31,7 +31,7 @@ test.each([
     from: "198.51.100.1",
   },
   {
-    what: "what the client itself wrote before",
+    what: "an entry forged by the client",
     trustedProxies: ["10.0.0.0/8"],
     peer: "10.0.0.1",
     forwarded: "127.0.0.1, 198.51.100.1",

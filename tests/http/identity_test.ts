@@ -82,7 +82,7 @@ describe("the origin of a change by cookie", () => {
     ["none", undefined, 403],
     ["another site's", "https://evil.example", 403],
     ["an opaque one", "null", 403],
-    ["one that only begins like ours", "http://slipway.test.evil.example", 403],
+    ["one that only starts like ours", "http://slipway.test.evil.example", 403],
     ["our host on another port", "http://slipway.test:81", 403],
     ["our own", "http://slipway.test", 200],
     ["PUBLIC_URL's", "https://deploy.example.com", 200],

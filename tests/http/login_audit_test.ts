@@ -127,8 +127,8 @@ describe("joining", () => {
   });
 
   const endings: [string, () => Promise<boolean>, number][] = [
-    ["breaks", () => Promise.reject(new Error("Broken on purpose")), 500],
-    ["finds the invitation taken meanwhile", async () => false, 400],
+    ["fails unexpectedly", () => Promise.reject(new Error("Broken on purpose")), 500],
+    ["finds the invitation already accepted", async () => false, 400],
   ];
 
   test.each(endings)("that %s is recorded as failed", async (_, outcome, status) => {

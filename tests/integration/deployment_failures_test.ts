@@ -32,7 +32,7 @@ const CASES: readonly Case[] = [
       void (scene.known.git[REPOSITORY] = { commits: [commit("c1", { "notes.txt": "nothing to run" })] }),
   },
   {
-    what: "it has a Dockerfile and there are processes only",
+    what: "it has a Dockerfile and the server runs processes only",
     step: "detect",
     code: "runtime_unsupported",
     sentence: /as a process/,
@@ -64,7 +64,7 @@ const CASES: readonly Case[] = [
     arrange: (scene) => void (scene.memory.runtime.start = () => Promise.reject(new Error("no such program"))),
   },
   {
-    what: "it ends again and again",
+    what: "it is in a crash loop",
     step: "health",
     code: "crash_loop",
     sentence: /again and again, last with code 7/,
@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
       void scene.memory.runtime.scripts.set(START, { does: "ends", code: 7, prints: ["no database"] }),
   },
   {
-    what: "it says why after many lines",
+    what: "it prints the reason after many lines",
     step: "health",
     code: "crash_loop",
     sentence: /again and again/,
@@ -84,7 +84,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    what: "it takes all memory",
+    what: "it runs out of memory",
     step: "health",
     code: "out_of_memory",
     sentence: /ran out of memory/,
@@ -104,7 +104,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    what: "it answers and then it does not",
+    what: "it stops answering",
     step: "switch",
     code: "health_failed",
     sentence: /answered, and then it did not/,
@@ -116,7 +116,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    what: "it dies while it is watched",
+    what: "it crashes during probation",
     step: "switch",
     code: "crash_loop",
     sentence: /ended again and again/,

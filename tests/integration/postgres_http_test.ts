@@ -23,8 +23,8 @@ describe("over PostgreSQL", () => {
   const keeping = ACCESS_TABLE.filter(({ method }) => method !== "DELETE");
 
   test.each([
-    { what: "route that keeps things", rows: keeping },
-    { what: "route that removes things", rows: removing },
+    { what: "route that does not delete", rows: keeping },
+    { what: "route that deletes", rows: removing },
   ])("every $what answers every kind of caller according to the table", async ({ rows }) => {
     await using app = await postgresApp();
     app.world.remoteHosts.add(MACHINE);

@@ -8,16 +8,16 @@ yamlReaderContract("memory", () => new MemoryYamlReader(new Map(YAML_TEXTS.map((
 yamlReaderContract("library", () => patientYamlReader());
 
 for (const [what, text, line, word] of [
-  ["a key that is there twice", "a: 1\nb: 2\na: 3\n", 3, '"a" is there twice'],
+  ["a repeated key", "a: 1\nb: 2\na: 3\n", 3, '"a" is there twice'],
   ["two merge keys in one map", "x: &x {a: 1}\ny:\n  <<: *x\n  <<: *x\n", 4, "twice"],
   ["a second document", "a: 1\n---\nb: 2\n", 2, "more than one document"],
   ["an alias without an anchor", "a: 1\nb: *nothing\n", 2, "no anchor &nothing"],
-  ["an alias inside what it repeats", "a: &a\n  - *a\n", 2, "inside what it repeats"],
-  ["a merge of something else than a map", "a:\n  <<: text\n", 2, '"<<" takes a map'],
+  ["an alias inside its own anchor", "a: &a\n  - *a\n", 2, "inside what it repeats"],
+  ["a merge of a value that is not a map", "a:\n  <<: text\n", 2, '"<<" takes a map'],
   ["a key that is a list", "a: 1\n? [x]\n: 2\n", 2, "a key has to be a text"],
   ["a tab before a key", "a:\n\tb: 1\n", 2, "a tab"],
   ["a line too far left", "a:\n    b: 1\n  c: 2\n", 3, "too far left or right"],
-  ["values that are too deep", `${"[".repeat(200)}${"]".repeat(200)}`, 1, "inside each other"],
+  ["values that are nested too deeply", `${"[".repeat(200)}${"]".repeat(200)}`, 1, "inside each other"],
 ] as const) {
   test(`read() reports the position of ${what}`, async () => {
     const reading = await patientYamlReader().read(text);

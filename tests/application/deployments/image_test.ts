@@ -70,9 +70,9 @@ describe("a deployment in a container", () => {
   });
 
   test.each<[string, ProjectSettings, Partial<Deployment["plan"]>]>([
-    ["a Dockerfile that is named, beside a site", { dockerfile: "api/Dockerfile" }, { port: 7000 }],
-    ["a Dockerfile that is named, with a target", { dockerfile: "api/Dockerfile", buildTarget: "web" }, { port: 8080 }],
-    ["a Dockerfile that is started otherwise", { startCommand: "serve" }, { port: 9000, startCommand: "serve" }],
+    ["the configured Dockerfile of a project with a site", { dockerfile: "api/Dockerfile" }, { port: 7000 }],
+    ["the configured Dockerfile with a target", { dockerfile: "api/Dockerfile", buildTarget: "web" }, { port: 8080 }],
+    ["a Dockerfile with another start command", { startCommand: "serve" }, { port: 9000, startCommand: "serve" }],
   ])("uses %s", async (_, settings, plan) => {
     await using open = await scene({ engine: { runtime: "auto" } });
     const api = "FROM debian AS web\nFROM web\nEXPOSE 7000 6000\n";

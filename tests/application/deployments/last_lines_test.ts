@@ -18,7 +18,7 @@ describe("lastLines()", () => {
   test("ends although lines are printed faster than they can be read", async () => {
     let reads = 0;
     const read = async ({ since }: { since: number }) => {
-      if (++reads > ENDLESS) throw new Error("It reads for ever");
+      if (++reads > ENDLESS) throw new Error("It reads forever");
       return [{ seq: since + 1, at: new Date(Date.now() + reads) }];
     };
     expect(await lastLines(read, { since: 0, count: 3 })).not.toEqual([]);
@@ -33,7 +33,7 @@ test("a download of the output of a program that prints without a pause ends", a
         const lines = (await goOn()) as readonly object[];
         const { since } = wanted as { since: number };
         if (lines.length > 0 || since === 0) return lines;
-        if (++reads > ENDLESS) throw new Error("It reads for ever");
+        if (++reads > ENDLESS) throw new Error("It reads forever");
         return [{ seq: since + 1, at: new Date(Date.now() + reads), stream: "stdout", message: "more" }];
       }),
     }),

@@ -50,8 +50,8 @@ describe("DockerRuntime without an engine", () => {
 
   test.each([
     ["never answers", ""],
-    ["stops in the middle of an answer", 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{"Id":'],
-  ])("reports that something answers that %s", async (_, words) => {
+    ["stops in the middle of a response", 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{"Id":'],
+  ])("reports an engine that %s as unavailable", async (_, words) => {
     const folder = await mkdtemp(join(tmpdir(), "slipway-"));
     const socket = join(folder, "docker.sock");
     const open = new Set<Socket>();
