@@ -199,14 +199,14 @@ describe("a custom name", () => {
   });
 });
 
-test("cannot be the API's own host or the base domain", async () => {
+test("a custom name cannot be the API's own host or the base domain", async () => {
   const { here } = await scene({ publicUrl: "https://deploy.example.com:8443", baseDomain: "apps.example.com" });
   for (const hostname of ["deploy.example.com", "apps.example.com", "DEPLOY.example.com."]) {
     expect((await here.claim(hostname)).body.code).toBe("hostname_taken");
   }
 });
 
-test("of an unknown project, another organization's, or a deleted one is 404", async () => {
+test("a claim for an unknown, another organization's or a deleted project is not found", async () => {
   const { app, here, there } = await scene();
   await app.call("DELETE", `/api/projects/${here.projectId}`, { token: app.owner });
   for (const projectId of [there.projectId, here.projectId, "prj_00000000000000000000000000", "nonsense"]) {

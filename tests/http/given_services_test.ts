@@ -103,7 +103,7 @@ describe("public endpoints", () => {
   const web = { name: "web", image: "nginx:1", ports: [80] };
   const api = { name: "api", image: "acme/api", ports: [80, 81] };
 
-  test("claim free names for the project permanently", async () => {
+  test("claim free names for the project once", async () => {
     const { project, stored, names } = await scene();
     const id = await project();
     const publicEndpoints = [

@@ -37,7 +37,7 @@ test("a key is valid for the holder of one invitation alone", async () => {
   }
 });
 
-test("a refusal is not stored: strangers cannot fill the store, and a repaired invitation can be accepted", async () => {
+test("a refusal is not stored: strangers cannot fill the store, and a corrected request succeeds", async () => {
   const { app, accept, invite } = await scene();
   for (const token of ["unknown", "unknown"]) {
     const answer = await accept(token);

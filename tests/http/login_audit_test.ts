@@ -140,7 +140,7 @@ describe("joining", () => {
   });
 });
 
-test("records the session that was opened", async () => {
+test("the entry of a login names the session that was opened", async () => {
   const app = await memoryApp();
   const cookie = await ownerSession(app);
   const me = (await app.call("GET", "/api/auth/me", { cookie })).body.data;

@@ -99,7 +99,7 @@ describe("POST /api/projects", () => {
     expect((await asOwner("POST", "/api/projects", body)).status).toBe(400);
   });
 
-  test("a taken slug answers 409 in the same organization, and gives another organization an address with a suffix", async () => {
+  test("a taken slug answers 409, and a taken address gets a random suffix", async () => {
     const { slug } = await project({ slug: "quay" });
     expect((await asOwner("POST", "/api/projects", { name: "Again", slug })).body.code).toBe("slug_taken");
     const two = (await asOwner("POST", "/api/projects", { name: "Quay two", slug: "quay-two" })).body.data;

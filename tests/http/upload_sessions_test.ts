@@ -87,7 +87,7 @@ describe("DELETE /api/projects/folder/sessions/:id", () => {
       expect([answer.status, answer.body.code]).toEqual([404, "upload_session_not_found"]);
   });
 
-  test("is limited to its owner, and refused for a deployed one", async () => {
+  test("is limited to its owner, and does not find a deployed one", async () => {
     const { app, open, send, list, discard } = await scene();
     const developer = await member(app, "developer");
     const [own, deployed] = [await open(), await open()];

@@ -140,7 +140,7 @@ describe("the output of a release", () => {
 });
 
 /** A shop whose services print their version. */
-async function tellingShop() {
+async function printingShop() {
   const scene = await shopScene();
   const project = await shopProject(scene);
   for (const name of Object.keys(SHOP)) {
@@ -156,7 +156,7 @@ async function tellingShop() {
 
 describe("the output of several services", () => {
   test("is shown together after they were replaced, and paging meanwhile loses and repeats nothing", async () => {
-    await using shop = await tellingShop();
+    await using shop = await printingShop();
     const { project, scene } = shop;
     const first = await deployShop(scene, project, SHOP);
     const all = await read(scene, first.id);
@@ -179,7 +179,7 @@ describe("the output of several services", () => {
   });
 
   test("is shown for a version that failed, and then for the restored former one", async () => {
-    await using shop = await tellingShop();
+    await using shop = await printingShop();
     const { project, scene } = shop;
     const first = await deployShop(scene, project, SHOP);
     const before = await read(scene, first.id, { service: "worker" });
@@ -204,7 +204,7 @@ describe("the output of several services", () => {
   });
 
   test("is shown for a release that was rejected, and completely for the restored one", async () => {
-    await using shop = await tellingShop();
+    await using shop = await printingShop();
     const { project, scene } = shop;
     const first = await deployShop(scene, project, SHOP);
     const second = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });

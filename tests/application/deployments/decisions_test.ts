@@ -80,7 +80,7 @@ describe("a deployment with a service that does not come up", () => {
       expect(await refused.catch((error: unknown) => error)).toMatchObject({ kind: "invalid" });
   });
 
-  test("makes later deployments wait, with the pending decision as reason, until it is decided", async () => {
+  test("makes later deployments wait for it until it is decided", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);

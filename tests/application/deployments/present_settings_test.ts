@@ -25,7 +25,7 @@ async function started(scene: EngineScene, { id }: Deployment): Promise<Deployme
 }
 
 /** The value of an environment variable of the last started instance. */
-function toldLast(scene: EngineScene, key: string): string | undefined {
+function lastReceived(scene: EngineScene, key: string): string | undefined {
   return scene.memory.runtime.started.at(-1)?.environment.get(key)?.reveal();
 }
 
@@ -45,7 +45,7 @@ describe("a held deployment is built with", () => {
     const ready = await started(scene, held);
     expect([ready.status, ready.secretKeys]).toEqual(["ready", ["KEY"]]);
     expect(scene.memory.builder.requests[0]!.environment.get("KEY")?.reveal()).toBe("new-value-456");
-    expect(toldLast(scene, "KEY")).toBe("new-value-456");
+    expect(lastReceived(scene, "KEY")).toBe("new-value-456");
     expect(await scene.log(held.id)).toContain("it is [secret]");
   });
 
@@ -108,7 +108,7 @@ test("a queued deployment is built with the variables as they are when it is its
   scene.memory.builder.scripts.clear();
   await scene.useCases.cancelDeployment(scene.by, first.id);
   expect((await scene.settled(second.id)).status).toBe("ready");
-  expect(toldLast(scene, "KEY")).toBe("set meanwhile");
+  expect(lastReceived(scene, "KEY")).toBe("set meanwhile");
 });
 
 test("a rollback runs with what was recorded, however long it waits", async () => {
@@ -124,7 +124,7 @@ test("a rollback runs with what was recorded, however long it waits", async () =
   await set(scene, project, { startCommand: "serve it otherwise" });
   scene.work();
   const back = await scene.settled(id);
-  expect([back.status, back.plan, toldLast(scene, "KEY")]).toEqual(["ready", first.plan, "then"]);
+  expect([back.status, back.plan, lastReceived(scene, "KEY")]).toEqual(["ready", first.plan, "then"]);
 });
 
 describe("settings that are not valid when the build starts fail the deployment with an error:", () => {

@@ -108,7 +108,7 @@ describe("redeploy() of services", () => {
     expect(nothing).toMatchObject({ code: "no_source" });
   });
 
-  test("leaves out those of a project whose type changed", async () => {
+  test("leaves out those of a project of type app", async () => {
     await using scene = await shopScene({ engine: { runtime: "process" } });
     const project = await scene.project({ gitUrl: REPOSITORY, projectType: "app", services: shop(SHOP) });
     const first = await scene.deployed(project);

@@ -157,7 +157,7 @@ describe("reviveReleases()", () => {
     expect(announced).toHaveLength(1);
   });
 
-  test("retries later while the engine is unavailable", async () => {
+  test("starts nothing while the engine is unavailable", async () => {
     await using scene = await EngineScene.open();
     const { restore } = await afterPowerCut(scene);
     scene.memory.runtime.start = () => Promise.reject(AWAY);

@@ -121,7 +121,7 @@ function red(code: string, step: string, words = "") {
 }
 
 describe("preflight of a bucket", () => {
-  test("an empty bucket passes, in the path and by prefix", async () => {
+  test("an empty bucket passes, with and without a prefix", async () => {
     const body = bucketBody(await s3.bucket());
     expect(await tried(body)).toEqual({ ok: true });
     const { preflight, read } = await destination({ ...body, pathPrefix: "deep/down ä", region: "eu-central-1" });

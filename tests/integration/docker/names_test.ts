@@ -79,7 +79,7 @@ test.concurrent("an instance that was introduced and lost is found again when it
   }
 });
 
-test.concurrent("what remove() could not clean up is cleaned up by the next server", async () => {
+test.concurrent("what remove() could not clean up is cleaned up by the next operation", async () => {
   let refused: RegExp | undefined;
   await using engine = await faultyEngine(({ method, path }) =>
     refused?.test(`${method} ${path}`) ? "the server was killed here" : undefined,

@@ -293,7 +293,7 @@ describe("DockerRuntime: how a program ends", () => {
     expect(await world.runtime.list()).toEqual([]);
   });
 
-  test.concurrent("remove() leaves no child behind, even of a paused one that ignores signals, and accepts two servers at once", async () => {
+  test.concurrent("remove() by several servers at once leaves no child behind, even of a paused one that ignores signals", async () => {
     await using world = await dockerWorld();
     const seconds = `${uniqueNumber()}`;
     const command = [

@@ -83,7 +83,7 @@ describe("DockerRuntime: how a service differs from its image", () => {
     expect(lines).toEqual(HOSTILE.map(hex));
   });
 
-  test.concurrent("start() applies every container setting, and no labels from outside", async () => {
+  test.concurrent("start() applies every container setting, and no slipway labels from outside", async () => {
     await using world = await dockerServices();
     const container = {
       workingDir: "/srv",
