@@ -21,7 +21,7 @@ const targets = (host: string): StorageTarget[] => [
 ];
 
 test.each(["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "93.184.215.14 192.168.0.1"])(
-  "in cloud mode a name that leads to %s is not connected to, whatever it led to when it was recorded",
+  "in cloud mode, does not connect to a name that resolves to %s, even if it resolved elsewhere when recorded",
   async (listed) => {
     const addresses = listed.split(" ");
     const names = new MemoryNameRecords();
@@ -40,7 +40,7 @@ test.each(["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "93.184.215.14 192
   },
 );
 
-test("a file of authorities that is none stops the start by the name of its setting", async () => {
+test("a CA file that does not exist stops the start with an error that names its setting", async () => {
   const started = openStorages({ ...SETTINGS, backupCaFile: "/no/such/file" }, new MemoryNameRecords());
   await expect(started).rejects.toThrow("BACKUP_CA_FILE");
 });

@@ -99,7 +99,7 @@ function localBackups(environment: Record<string, string>) {
   return [backupAllowLocal, backupLocalRoot];
 }
 
-test("backups may use this machine's disk only when told, below a folder in its plain form", () => {
+test("backups may use this machine's disk only when allowed, below a normalized folder", () => {
   expect(localBackups({})).toEqual([false, undefined]);
   expect(localBackups({ BACKUP_ALLOW_LOCAL_DESTINATION: "false", BACKUP_LOCAL_ROOT: "" })).toEqual([false, undefined]);
   const settings = { BACKUP_ALLOW_LOCAL_DESTINATION: "true", BACKUP_LOCAL_ROOT: "/backups//a/../b/" };

@@ -22,7 +22,7 @@ function inWorkspace(root?: string) {
 }
 
 describe("detectFiles()", () => {
-  test("sees the workspace around the folder it is asked about", async () => {
+  test("sees the workspace around the given folder", async () => {
     expect(await inWorkspace("apps/web/")).toMatchObject({
       framework: "nextjs",
       packageManager: "pnpm",
@@ -31,20 +31,20 @@ describe("detectFiles()", () => {
     });
   });
 
-  test("takes a folder however it is written", async () => {
+  test("accepts a folder in any notation", async () => {
     const plain = await inWorkspace("apps/web");
     for (const written of ["apps/web/", "./apps/web", "apps//web/."]) expect(await inWorkspace(written)).toEqual(plain);
     for (const written of [".", "./", ""]) expect(await inWorkspace(written)).toEqual(await inWorkspace());
   });
 
-  test("names the parts below the folder relative to it", async () => {
+  test("names the apps below the folder relative to it", async () => {
     expect((await inWorkspace("apps")).services).toEqual([
       { name: "api", rootDirectory: "api" },
       { name: "web", rootDirectory: "web" },
     ]);
   });
 
-  test("looks into a folder that it would pass over, when asked to", async () => {
+  test("looks into a folder that it would skip, when asked to", async () => {
     expect((await inWorkspace("tests/app")).startCommand).toBe("pnpm run start");
   });
 });

@@ -27,7 +27,7 @@ describe("detectProject()", () => {
   test.each([
     ["a Dockerfile", { Dockerfile: "FROM scratch" }, "it is built by Dockerfile"],
     ["an image", { "compose.yaml": "services: {db: {image: postgres}}" }, "its service db needs the image postgres"],
-  ])("warns of %s where no engine answers, and where processes are wanted", async (_, files, why) => {
+  ])("warns of %s when no engine answers, and when processes are requested", async (_, files, why) => {
     const without = await found(files, { engine: false });
     expect(without.warnings[0]).toBe(
       `Cannot deploy this without Docker: ${why}, and no Docker engine answers. ` +
@@ -40,12 +40,12 @@ describe("detectProject()", () => {
     expect((await found(files)).warnings.join()).not.toMatch(/Docker engine|as a process/);
   });
 
-  test("warns of no engine where none is needed", async () => {
+  test("does not warn of a missing engine when none is needed", async () => {
     const { warnings } = await found({ "index.html": "Hi" }, { engine: false });
     expect(warnings.join()).not.toContain("Docker");
   });
 
-  test("says what serves PHP here, and warns of the built-in server where it runs as a process", async () => {
+  test("reports what serves PHP, and warns of the built-in server when it runs as a process", async () => {
     const files = { "index.php": "<?php" };
     const inImage = await found(files);
     expect([inImage.startCommand, inImage.warnings]).toEqual(["apache2-foreground", []]);
@@ -72,7 +72,7 @@ describe("detectProject()", () => {
     expect(warnings).toEqual([expect.stringContaining("public endpoints")]);
   });
 
-  test("takes services from included files alone", async () => {
+  test("uses only the services of included files", async () => {
     const { projectType, services } = await found({
       "compose.yaml": "include: [db/compose.yaml]\n",
       "db/compose.yaml": "services: {db: {image: postgres, volumes: ['./init:/init:ro']}}",
@@ -81,7 +81,7 @@ describe("detectProject()", () => {
     expect(services).toEqual([{ name: "db", rootDirectory: null, image: "postgres" }]);
   });
 
-  test("warns of what is wrong with file and line, and says what it can", async () => {
+  test("warns of problems with file and line, and reports what it can", async () => {
     const { services, warnings } = await found({
       "compose.yaml": "services:\n  web:\n    image: nginx\n    privileged: true\n",
     });
@@ -89,13 +89,13 @@ describe("detectProject()", () => {
     expect(warnings).toEqual([expect.stringMatching(/^compose\.yaml:4: Cannot use "privileged" of web: /)]);
   });
 
-  test("warns of a folder that is not there", async () => {
+  test("warns of a missing folder", async () => {
     const { services, warnings } = await found({ "compose.yaml": "services: {web: {build: ./gone, expose: [80]}}" });
     expect(services).toEqual([{ name: "web", rootDirectory: "gone", port: 80 }]);
     expect(warnings).toEqual(["Cannot build web: there is no folder gone. Correct its build context"]);
   });
 
-  test("takes a compose file that cannot be read for what counts, and says what is wrong with it", async () => {
+  test("uses a compose file that cannot be read, and reports what is wrong with it", async () => {
     const { projectType, warnings } = await found({
       "compose.yaml": 'services:\n  web:\n    image: "nginx\n    ports: ["80"]\n',
       "index.html": "",
@@ -105,7 +105,7 @@ describe("detectProject()", () => {
     expect(warnings).toEqual([expect.stringMatching(/^compose\.yaml:3: Cannot read this: a sign is missing/)]);
   });
 
-  test("tells of a compose file in a folder relative to that", async () => {
+  test("reports a compose file in a folder relative to that folder", async () => {
     const { rootDirectory, services } = await found({
       "shop/compose.yaml": "services: {web: {build: ./web}, all: {build: .}}",
       "shop/web/Dockerfile": "FROM nginx",

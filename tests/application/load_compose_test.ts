@@ -5,16 +5,16 @@ import { Secret } from "../../domain/secret.ts";
 import { patientYamlReader } from "../support/faults/patient_yaml_reader.ts";
 
 function load(files: Readonly<Record<string, string>>, options: Partial<LoadComposeOptions> = {}) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const releaseFolders = {
     async *entries() {},
     read: async (_id: string, path: string) => {
-      asked.push(path);
+      requested.push(path);
       return files[path] === undefined ? undefined : new TextEncoder().encode(files[path]);
     },
   };
   const run = loadCompose({ yamlReader: patientYamlReader(), releaseFolders });
-  return { asked, done: run("one", { root: "", file: "compose.yaml", variables: new Map(), ...options }) };
+  return { requested, done: run("one", { root: "", file: "compose.yaml", variables: new Map(), ...options }) };
 }
 
 function refusal(files: Readonly<Record<string, string>>, options: Partial<LoadComposeOptions> = {}): Promise<Failure> {
@@ -63,15 +63,15 @@ describe("loadCompose()", () => {
   const lines = Array.from({ length: 9_000 }, (_, at) => `K${at}=v`).join("\n");
   const words = `{services: {b: {image: b, command: [${repeated("a", 4_000)}]}}}`;
   const tiring: readonly (readonly [what: string, files: Readonly<Record<string, string>>])[] = [
-    ["a file with variables by a hundred services", { "compose.yaml": readers("b.env"), "b.env": lines }],
-    ["the variables of the project by a hundred services", { "compose.yaml": readers(".env"), ".env": lines }],
-    ["an include a hundred times", { "compose.yaml": `include: [${repeated("b.yaml", 100)}]`, "b.yaml": words }],
+    ["an env file of a hundred services", { "compose.yaml": readers("b.env"), "b.env": lines }],
+    ["the .env file used by a hundred services", { "compose.yaml": readers(".env"), ".env": lines }],
+    ["a file included a hundred times", { "compose.yaml": `include: [${repeated("b.yaml", 100)}]`, "b.yaml": words }],
     [
-      "a file laid over itself a hundred times",
+      "a file merged with itself a hundred times",
       { "compose.yaml": `include: [{path: [${repeated("b.yaml", 100)}]}]`, "b.yaml": words },
     ],
     [
-      "services that extend each other in a long row",
+      "a long chain of services that extend each other",
       {
         "compose.yaml": `services:\n  s0: {image: a, tmpfs: [/a]}\n${Array.from({ length: 1_000 }, (_, at) => `  s${at + 1}: {extends: s${at}, tmpfs: [/a]}\n`).join("")}`,
       },
@@ -102,7 +102,7 @@ describe("loadCompose()", () => {
     expect(failure.message).toContain("bytes");
   });
 
-  test("refuses files that include each other without end", async () => {
+  test("refuses files that include each other in a cycle", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 20 }, (_, at) => [
         `f${at}.yaml`,
@@ -113,7 +113,7 @@ describe("loadCompose()", () => {
     expect(failure.message).toContain("include each other");
   });
 
-  test("refuses services that are huge when they are written out", async () => {
+  test("refuses services that are huge when expanded", async () => {
     const aliases = Array.from({ length: 5_000 }, (_, at) => `K${at}: *big`).join(", ");
     const text = `x-big: &big "${"x".repeat(40_000)}"\nservices: {a: {image: a, environment: {${aliases}}}}`;
     expect((await refusal({ "compose.yaml": text })).message).toContain("written out");
@@ -121,7 +121,7 @@ describe("loadCompose()", () => {
     expect((await refusal({ "compose.yaml": variable })).message).toContain("too long");
   });
 
-  test("says once, and briefly, what is wrong with a name that is as long as a file", async () => {
+  test("reports a problem with a name as long as a file once, and briefly", async () => {
     const failure = await refusal({
       "compose.yaml": "services: {a: {image: a, env_file: x.env}}",
       "x.env": `${"K".repeat(100_000)}="open`,
@@ -130,7 +130,7 @@ describe("loadCompose()", () => {
     expect(failure.message.length).toBeLessThan(2_000);
   });
 
-  test("warns of variables that a file of variables names and nobody set, and shows no part of the value", async () => {
+  test("warns of unset variables in an env file, and shows no part of the value", async () => {
     const { warnings } = await load({
       "compose.yaml": "services: {a: {image: a, env_file: x.env}}",
       "x.env": "FINE=a\nPASSWORD=pa$hush$word-$FINE\n",
@@ -141,7 +141,7 @@ describe("loadCompose()", () => {
     expect(warnings.join()).not.toMatch(/hush|word-/);
   });
 
-  test("reads lines of variables that are mostly blank", async () => {
+  test("reads a value of an env file that is mostly blank", async () => {
     const files = {
       "compose.yaml": "services: {a: {image: a, env_file: x.env}}",
       "x.env": `A=x${" ".repeat(500_000)}y`,
@@ -150,8 +150,8 @@ describe("loadCompose()", () => {
     expect(services[0]?.environment["A"]).toHaveLength(500_002);
   });
 
-  test("asks for no file outside of the source", async () => {
-    const { asked, done } = load({
+  test("requests no file outside of the source", async () => {
+    const { requested, done } = load({
       "compose.yaml": [
         "include: [../a.yaml, /etc/b.yaml, {path: c.yaml, env_file: ../../d.env, project_directory: ../..}]",
         "services:",
@@ -165,9 +165,9 @@ describe("loadCompose()", () => {
       "c.yaml": "services: {c: {image: a}}",
     });
     await done.catch(() => {});
-    expect(asked).toContain("c.yaml");
+    expect(requested).toContain("c.yaml");
     expect(
-      asked.filter((path) => path.startsWith("/") || path.split("/").includes("..") || path.includes("~")),
+      requested.filter((path) => path.startsWith("/") || path.split("/").includes("..") || path.includes("~")),
     ).toEqual([]);
   });
 
@@ -216,7 +216,7 @@ describe("loadCompose()", () => {
     }
   });
 
-  test("gives variables only to services that ask for them", async () => {
+  test("passes variables only to services that reference them", async () => {
     const { services } = await load(
       { "compose.yaml": "services: {a: {image: a}, b: {image: b, environment: [TOKEN]}}" },
       { variables: new Map([["TOKEN", new Secret("x")]]) },

@@ -17,7 +17,7 @@ async function withPreview(scene: EngineScene): Promise<{ project: Project; prev
 const list = (scene: EngineScene, { id }: Pick<Project, "id">) => scene.useCases.listVolumes(scene.by, id);
 
 describe("listVolumes()", () => {
-  test("tells the volumes of the project and of its previews with their sizes", async () => {
+  test("lists the volumes of the project and of its previews with their sizes", async () => {
     await using scene = await shopScene();
     const { project, preview } = await withPreview(scene);
     const other = await withPreview(scene);
@@ -30,12 +30,12 @@ describe("listVolumes()", () => {
     expect((await list(scene, other.project)).map(({ deploymentId }) => deploymentId)).toEqual([null, other.preview]);
   });
 
-  test("asks no engine about a project that runs as a process, though others use containers", async () => {
-    const asked: string[] = [];
+  test("sends no request to the engine for a project that runs as a process, though others use containers", async () => {
+    const requests: string[] = [];
     await using scene = await EngineScene.open({
       replace: ({ volumes }) => ({
         volumes: intercepted(volumes, "measure", async () => {
-          asked.push("measure");
+          requests.push("measure");
           throw away("it is not there");
         }),
       }),
@@ -44,10 +44,10 @@ describe("listVolumes()", () => {
     const project = await scene.project();
     await scene.deployed(project);
     expect(await list(scene, project)).toEqual([]);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
-  test("tells that the engine is away where there may be volumes", async () => {
+  test("reports that the engine is unavailable when there may be volumes", async () => {
     await using scene = await shopScene({
       replace: ({ volumes }) => ({
         volumes: intercepted(volumes, "measure", async () => {
@@ -62,7 +62,7 @@ describe("listVolumes()", () => {
 });
 
 describe("removeProject()", () => {
-  test("leaves volumes unless somebody says otherwise", async () => {
+  test("keeps volumes by default", async () => {
     await using scene = await shopScene();
     const { project } = await withPreview(scene);
     await scene.useCases.removeProject(scene.by, project.id);
@@ -81,7 +81,7 @@ describe("removeProject()", () => {
     expect([...scene.memory.volumes.external]).toEqual(["shared"]);
   });
 
-  test("removes nothing at all where volumes are to go and the engine is away", async () => {
+  test("removes nothing at all when volumes should be removed and the engine is unavailable", async () => {
     let isAway = false;
     await using scene = await shopScene({
       replace: ({ volumes }) => ({
@@ -100,7 +100,7 @@ describe("removeProject()", () => {
     expect(await scene.memory.projects.find(project.organizationId, project.id)).toBeUndefined();
   });
 
-  test("says which volumes stay because something else uses them", async () => {
+  test("reports which volumes stay because something else uses them", async () => {
     await using scene = await shopScene();
     const { project } = await withPreview(scene);
     const { memory } = scene;
@@ -117,7 +117,7 @@ describe("removeProject()", () => {
     expect(await memory.projects.find(project.organizationId, project.id)).toBeUndefined();
   });
 
-  test("needs no engine for a project of files, whatever is asked", async () => {
+  test("needs no engine for a project of files, even when its volumes are to be removed", async () => {
     await using scene = await EngineScene.open({
       replace: ({ volumes }) => ({
         volumes: intercepted(volumes, "list", async () => {

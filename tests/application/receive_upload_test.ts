@@ -36,7 +36,7 @@ async function scene(replace: Parameters<typeof memoryApp>[1] = () => ({})) {
   return { app, id: id as string, send, finish };
 }
 
-test("receiveUpload() keeps the folder of whoever took over, and tells the one who stood still", async () => {
+test("receiveUpload() keeps the folder of the request that took over, and fails the stalled one", async () => {
   const { app, id, send, finish } = await scene();
   app.world.clock.advance(MINUTE);
   expect((await send(tarGz([file("quick.txt", "quick")]))).status).toBe(200);
@@ -68,7 +68,7 @@ test("receiveUpload() removes what it stored when its session is swept before th
   expect((await Array.fromAsync(app.world.uploadFiles.stored())).map((stored) => stored.id)).not.toContain(id);
 });
 
-test("sweepUploads() removes expired sessions with their files, and files that no session has after three hours", async () => {
+test("sweepUploads() removes expired sessions with their files, and files without a session after three hours", async () => {
   const { app, id, finish } = await scene();
   expect((await finish()).status).toBe(200);
   const { clock, uploadFiles } = app.world;

@@ -3,7 +3,7 @@ import { memoryApp } from "../support/apps/app.ts";
 
 const DAY = 24 * 3_600_000;
 
-test("sweepHistory() forgets invitations at their end, tokens a month after it, and changes after 400 days", async () => {
+test("sweepHistory() removes invitations when they expire, tokens a month later, and audit entries after 400 days", async () => {
   const app = await memoryApp();
   const { clock, invitations, tokens, auditLog, organizations, installation } = app.world;
   const ask = (method: string, path: string, body?: object) =>

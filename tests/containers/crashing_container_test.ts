@@ -30,7 +30,7 @@ while (1) {
 `,
 };
 
-test("a container stays live when a compose file cannot be read; one that ends again and again is shown as it is, and comes back by itself", async () => {
+test("a container stays live when a compose file cannot be read; one in a crash loop is reported and recovers by itself", async () => {
   await using server = await dockerServer();
   const { slipway } = server;
   await using steadySource = await SourceFolder.of(STEADY);

@@ -39,10 +39,10 @@ const APP = `
 /** The same app, but it also prints its secrets, from start to end. */
 const TALKING_APP = `
   const { DATABASE_PASSWORD: password, CLONE_TOKEN: token } = process.env;
-  const tell = (when) => console.log(when, password, btoa(token), encodeURIComponent(password), JSON.stringify({ token }));
-  tell("at first");
+  const print = (when) => console.log(when, password, btoa(token), encodeURIComponent(password), JSON.stringify({ token }));
+  print("at first");
   process.on("SIGTERM", () => {
-    tell("at last");
+    print("at last");
     process.exit(0);
   });
   ${APP}`;
@@ -114,7 +114,7 @@ async function searched({ slipway, databaseUrl, more }: Place): Promise<void> {
   expectHidden(stdout + stderr, secrets);
 }
 
-const WHAT = "secrets that a build prints, in any form, are in no log, event, answer, process list or file";
+const WHAT = "secrets that a build prints, in any form, are in no log, event, response, process list or file";
 
 test(`${WHAT}, of a process`, async () => {
   await using database = await testDatabase({ prepare: migrate });

@@ -87,7 +87,7 @@ async function bothUnderLoad(slipway: SlipwayProcess, app: LoadedApp): Promise<v
 
 const processApp = (version: string) => ({ "server.js": APP, version });
 
-const WHAT = "20 redeployments and 5 rollbacks under constant requests: none fails, none goes back to an old version";
+const WHAT = "20 redeployments and 5 rollbacks under constant requests: none fails, none reaches an old version";
 
 test.concurrent(`${WHAT}, as processes`, async () => {
   await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "30" });

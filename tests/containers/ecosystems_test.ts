@@ -22,7 +22,7 @@ async function example(name: string): Promise<Files> {
   return new Map(await Promise.all(read));
 }
 
-describe("a project that is uploaded is recognised, built into an image and answers through the edge:", () => {
+describe("an uploaded project is detected, built into an image and answers through the edge:", () => {
   let server: DockerServer;
 
   beforeAll(async () => {

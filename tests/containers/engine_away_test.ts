@@ -10,7 +10,7 @@ setDefaultTimeout(400_000);
 const app = (version: string, slow = false) => containerApp(version, { slow }) as Files;
 
 describe("when the engine is stopped and started", () => {
-  test("a deployment in the middle fails with a reason, what served serves again, and the next one works", async () => {
+  test("a running deployment fails with a reason, the live release serves again, and the next deployment works", async () => {
     await using engine = await OwnEngine.start(["debian:bookworm-slim"]);
     await using server = await dockerServer({ DOCKER_HOST: engine.host });
     const { slipway } = server;
@@ -54,7 +54,7 @@ describe("when the engine is stopped and started", () => {
     expect(await eventually(containers, ({ length }) => length === 1, 150_000)).toHaveLength(1);
   });
 
-  test("a server that starts before its engine serves as soon as that is there", async () => {
+  test("a server that starts before its engine serves as soon as the engine is up", async () => {
     await using engine = await OwnEngine.start(["debian:bookworm-slim"]);
     await using server = await dockerServer({ DOCKER_HOST: engine.host });
     const { slipway } = server;

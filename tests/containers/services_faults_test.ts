@@ -54,7 +54,7 @@ async function expectContainers({ docker }: DockerServer, { name, project, back 
   expect((await backPage(project)).split(" ")[0]).toBe(back);
 }
 
-describe("a deployment of several services struck at any step", () => {
+describe("a deployment of several services interrupted at any step", () => {
   const apps = struckApps<DockerServer>({
     files: (version, { slow, name }) => serviceApp(version, { slow, name }),
     settings: () => ({ publicEndpoints: [{ service: "web" }] }),
@@ -79,7 +79,7 @@ describe("a deployment of several services struck at any step", () => {
 });
 
 // Keeping a deployment does not involve the engine.
-describe("the decision to reject a partial failure, struck", () => {
+describe("the decision to reject a partial failure, interrupted", () => {
   faultMatrix({
     name: "reject",
     strikes: REJECT_STRIKES,

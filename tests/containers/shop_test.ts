@@ -69,7 +69,7 @@ class WatchedShop {
   }
 }
 
-test("a shop is changed, breaks, is kept, rejected and rolled back: no request fails, and only what has to be is replaced", async () => {
+test("a shop is changed, breaks, is kept, rejected and rolled back: no request fails, and only changed services are replaced", async () => {
   await using server = await dockerServer();
   const { slipway } = server;
   const shop = await Shop.open(server, "shop");
@@ -170,8 +170,8 @@ async function expectPending(shop: Shop, id: string): Promise<void> {
   expect(feed.map(({ seq }) => seq)).toEqual(feed.map((_, index) => index + 1));
   const end = { type: "end", status: "partial_failure", decision: "pending", error: pending.error };
   expect(feed.at(-1)).toMatchObject(end);
-  const told = feed.filter(({ type, name }) => type === "service" && name === "worker");
-  expect(told.at(-1)).toMatchObject({ status: "failed", error: expect.stringContaining("worker") });
+  const updates = feed.filter(({ type, name }) => type === "service" && name === "worker");
+  expect(updates.at(-1)).toMatchObject({ status: "failed", error: expect.stringContaining("worker") });
   expect(await project.log(id)).toContain("no worker today");
   const owner = await project.call("GET", `/api/projects/${project.id}`);
   expect(owner.body.data.activeDeploymentId).toBe(id);
@@ -205,10 +205,10 @@ async function expectReadable(shop: Shop, id: string): Promise<void> {
   expect(usage.services.map(({ name }: { readonly name: string }) => name)).toEqual(
     expect.arrayContaining(["api", "db", "web", "worker"]),
   );
-  const heard = await read("logs?kind=runtime&service=api");
-  expect(heard.map(({ message }: { readonly message: string }) => message)).toContain("api one listens on 3000");
-  const told: { readonly service: string }[] = await read("logs?service=api");
-  expect(new Set(told.map(({ service }) => service))).toEqual(new Set(told.length > 0 ? ["api"] : []));
+  const printed = await read("logs?kind=runtime&service=api");
+  expect(printed.map(({ message }: { readonly message: string }) => message)).toContain("api one listens on 3000");
+  const lines: { readonly service: string }[] = await read("logs?service=api");
+  expect(new Set(lines.map(({ service }) => service))).toEqual(new Set(lines.length > 0 ? ["api"] : []));
   const restarted = await project.call("POST", `/api/deployments/${id}/restart`);
   expect(restarted.body).toMatchObject({ success: true, message: "Restarted 4 services" });
   const after = await shop.boxes();
@@ -221,7 +221,7 @@ async function expectReadable(shop: Shop, id: string): Promise<void> {
   expect(await eventually(page, (text) => text.includes("api one"))).toContain("(web one): api one, schema 2");
 }
 
-test("a first deployment that fails in part is taken back, and a decision outlives its server", async () => {
+test("a first deployment that fails in part is rejected, and a decision survives its server", async () => {
   await using server = await dockerServer();
   const { slipway } = server;
   const shop = await Shop.open(server, "half-shop");
@@ -266,11 +266,11 @@ test("a first deployment that fails in part is taken back, and a decision outliv
   expect(await shop.volumes()).toEqual(volumes);
 });
 
-test("variables that a compose file takes from the project are in no answer, log, event, table, file or image", async () => {
+test("variables that a compose file takes from the project are in no response, log, event, table, file or image", async () => {
   await using server = await dockerServer({ LOG_LEVEL: "debug" });
   const { docker, slipway } = server;
   const secrets = { SHOP_KEY: `k_${crypto.randomUUID()}_${crypto.randomUUID()}` };
-  const project = await TestProject.create(slipway, { name: "told-shop", publicEndpoints: [{ service: "web" }] });
+  const project = await TestProject.create(slipway, { name: "variable-shop", publicEndpoints: [{ service: "web" }] });
   const upserts = Object.entries(secrets).map(([key, value]) => ({ key, value, secret: true }));
   await project.call("PATCH", `/api/projects/${project.id}/env`, { body: { upserts } });
   const files = Object.entries(TELLING_APP).map(([name, content]) => file(name, content));

@@ -44,13 +44,13 @@ async function storeSecrets(slipway: SlipwayProcess) {
 }
 
 describe("bin/slipway", () => {
-  test("version says the version", async () => {
+  test("version prints the version", async () => {
     for (const word of ["version", "--version"]) {
       expect(await commandOutcome([word])).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: "" });
     }
   });
 
-  test("help, and nothing, list what there is; an unknown command does too, and fails", async () => {
+  test("help, and no command, list the commands; an unknown command does too, and fails", async () => {
     const [help, dashed, nothing, unknown] = await Promise.all(
       [["help"], ["--help"], [], ["launch"]].map((words) => commandOutcome(words)),
     );
@@ -67,7 +67,7 @@ describe("bin/slipway", () => {
 });
 
 describe("bin/slipway init", () => {
-  test("makes the first owner before the first start and shows the token once; a second time is refused", async () => {
+  test("creates the first owner before the first start and shows the token once; a second run is refused", async () => {
     await using place = await temporaryPlace();
     const settings = { SLIPWAY_DATA: place.data };
     const words = ["init", "--email", "Ada@Example.com", "--name", "Ada Lovelace"];
@@ -85,7 +85,7 @@ describe("bin/slipway init", () => {
     expect((await slipway.call("GET", "/api/auth/me", { token })).status).toBe(200);
   });
 
-  test("takes SLIPWAY_ADMIN_TOKEN and does not show it", async () => {
+  test("uses SLIPWAY_ADMIN_TOKEN and does not show it", async () => {
     await using database = await testDatabase();
     await using place = await temporaryPlace();
     const settings = { SLIPWAY_DATA: place.data, DATABASE_URL: database.url, SLIPWAY_ADMIN_TOKEN: newToken() };
@@ -97,7 +97,7 @@ describe("bin/slipway init", () => {
   });
 
   test.each([[[]], [["--email", "nobody"]], [["--email"]], [["--mail", "a@b.example"]], [["ada@example.com"]]])(
-    "refuses the words %j in one line and makes nothing",
+    "refuses the arguments %j in one line and creates nothing",
     async (words) => {
       await using place = await temporaryPlace();
       const { code, stdout, stderr } = await commandOutcome(["init", ...words], { SLIPWAY_DATA: place.data });
@@ -106,7 +106,7 @@ describe("bin/slipway init", () => {
     },
   );
 
-  test("when it is refused leaves the owner's token as it is, whatever SLIPWAY_ADMIN_TOKEN says", async () => {
+  test("when refused, leaves the owner's token as it is, even if SLIPWAY_ADMIN_TOKEN is set", async () => {
     await using database = await testDatabase();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
     const words = ["init", "--email", "eve@example.com"];
@@ -118,7 +118,7 @@ describe("bin/slipway init", () => {
 });
 
 describe("bin/slipway rotate-key", () => {
-  test("makes a new key where nothing is stored", async () => {
+  test("creates a new key where nothing is stored", async () => {
     await using database = await testDatabase();
     await using place = await temporaryPlace();
     const settings = { SLIPWAY_DATA: place.data, DATABASE_URL: database.url };
@@ -129,7 +129,7 @@ describe("bin/slipway rotate-key", () => {
     await using _ = await SlipwayProcess.start(settings);
   });
 
-  test("seals everything anew while the server runs, which goes on and starts again", async () => {
+  test("re-encrypts everything while the server runs, which keeps running and starts again", async () => {
     await using slipway = await SlipwayProcess.start();
     const readable = await storeSecrets(slipway);
     for (let round = 0; round < 2; round++) {
@@ -152,9 +152,9 @@ describe("bin/slipway rotate-key", () => {
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url, SLIPWAY_SECRET_KEY: first });
     const readable = await storeSecrets(slipway);
     const [before] = await sealingKeys(database.url);
-    const told = await commandOutcome(["rotate-key"], slipway.settings);
-    expect(told).toMatchObject({ code: 0, stderr: "" });
-    expect(told.stdout).toContain("SLIPWAY_SECRET_KEY_PREVIOUS");
+    const instructions = await commandOutcome(["rotate-key"], slipway.settings);
+    expect(instructions).toMatchObject({ code: 0, stderr: "" });
+    expect(instructions.stdout).toContain("SLIPWAY_SECRET_KEY_PREVIOUS");
     expect(await sealingKeys(database.url)).toEqual([before!]);
     await slipway.stop();
     const changed = { SLIPWAY_SECRET_KEY: second, SLIPWAY_SECRET_KEY_PREVIOUS: first };
@@ -166,7 +166,7 @@ describe("bin/slipway rotate-key", () => {
     const after = await sealingKeys(database.url);
     expect(after).toHaveLength(1);
     expect(after).not.toContain(before!);
-    for (const key of [first, second]) expect(told.stdout + rotated.stdout).not.toContain(key);
+    for (const key of [first, second]) expect(instructions.stdout + rotated.stdout).not.toContain(key);
     await slipway.stop();
     // The former key is no longer needed.
     await slipway.start({ SLIPWAY_SECRET_KEY: second });

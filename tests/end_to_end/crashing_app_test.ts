@@ -26,7 +26,7 @@ function needyApp(port: number) {
   };
 }
 
-test("an app stays live when a compose file cannot be read; one that loses what it needs comes back by itself, and holds up neither its server nor another app", async () => {
+test("an app stays live when a compose file cannot be read; one in a crash loop recovers by itself, and delays neither its server nor another app", async () => {
   using silent = faultyListener("silent");
   await using database = await tcpGate(silent.port);
   await using slipway = await SlipwayProcess.start();

@@ -124,7 +124,7 @@ describe("without its database", () => {
     expect(slipway.program.stderr).not.toContain('"level":"error"');
   });
 
-  test("the same while nothing listens at its address; a stop then still ends well", async () => {
+  test("requests get 503 while nothing listens at its address, and a shutdown then still succeeds", async () => {
     await using database = await stoppablePostgres();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
     const sends = await requests(slipway);
@@ -141,7 +141,7 @@ describe("without its database", () => {
     expect(await slipway.stop()).toMatchObject({ code: 0, signal: null });
   });
 
-  test("a database that falls silent counts as away after seconds, and is used again once it speaks", async () => {
+  test("a database that stops responding counts as unavailable after seconds, and is used again once it responds", async () => {
     await using database = await stoppablePostgres();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
     const sends = await requests(slipway);
@@ -154,7 +154,7 @@ describe("without its database", () => {
     await expectAllWork(sends);
   });
 
-  test("who lost a credential or a role meanwhile is not known as before afterwards", async () => {
+  test("a credential or role that was removed in the meantime is refused afterwards", async () => {
     await using database = await stoppablePostgres();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
     const { call, owner } = slipway;
@@ -190,7 +190,7 @@ describe("without its database", () => {
     expect(seen.flat().filter((status) => status < 300)).toEqual([]);
   });
 
-  test("an embedded PostgreSQL that is killed comes back by itself", async () => {
+  test("an embedded PostgreSQL that is killed is restarted by itself", async () => {
     await using slipway = await SlipwayProcess.start();
     const sends = await requests(slipway);
     for (let round = 0; round < 3; round++) {

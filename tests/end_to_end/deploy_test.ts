@@ -122,7 +122,7 @@ describe("deployments", () => {
     expect(await project.page()).toContain("It floats");
   });
 
-  test.concurrent("an uploaded folder is deployed once, and can be built again and rolled back to", async () => {
+  test.concurrent("an uploaded folder is deployed once, and can be rebuilt and rolled back to", async () => {
     const project = await TestProject.create(slipway, { name: "uploaded" });
     const uploaded = await project.upload([file("index.html", "one")]);
     const first = await project.deployed(uploaded.id);
@@ -154,7 +154,7 @@ describe("deployments", () => {
   });
 });
 
-test("what cannot start leaves its reason, and the release before it serves on", async () => {
+test("a deployment that cannot start has a reason, and the release before it keeps serving", async () => {
   // Longer than the uptime of the failing programs.
   await using slipway = await SlipwayProcess.start({ PROBATION_SECONDS: "3" });
   await using source = await SourceFolder.of({ "server.js": server("one") });

@@ -46,7 +46,7 @@ test("of many deployments only the live one, the window and the pinned ones keep
   expect((await sources()).toSorted()).toEqual([made[1]!, made[10]!, made[11]!].toSorted());
 });
 
-test("of many failed deployments the newest within the window can be built again from exactly their files", async () => {
+test("of many failed deployments the newest within the window can be rebuilt from exactly their files", async () => {
   await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "2", SLIPWAY_RUNTIME: "process" });
   const project = await TestProject.create(slipway, { name: "fixed", projectType: "static", buildCommand: BUILD });
   const made: string[] = [];

@@ -101,7 +101,7 @@ test("a feed cut 200 times at random and resumed, over a restart of the server, 
   expect(await project.page()).toBe("printed");
 });
 
-test("500 who watch a deployment of 10,000 lines miss nothing, and the server's memory is bounded", async () => {
+test("500 followers of a deployment of 10,000 lines miss nothing, and the server's memory is bounded", async () => {
   await using slipway = await SlipwayProcess.start();
   await using source = await SourceFolder.of({ "print.ts": printing(LINES, 500, 10) });
   const project = await printingProject(slipway, source);

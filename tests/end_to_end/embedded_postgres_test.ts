@@ -120,7 +120,7 @@ async function copyOfAdapter(mode: number): Promise<{ base: string; bun: string 
   return { base, bun };
 }
 
-test("startEmbeddedPostgres() makes an empty UTF-8 database at the first start", async () => {
+test("startEmbeddedPostgres() creates an empty UTF-8 database at the first start", async () => {
   const { url } = await start(await dataFolder());
   const [row] = await query(
     url,
@@ -169,7 +169,7 @@ test("startEmbeddedPostgres() keeps the folder and the password to its own user"
   expect([cluster.mode & 0o777, cluster.uid === 0]).toEqual([0o700, false]);
 });
 
-test("startEmbeddedPostgres() listens on 127.0.0.1 alone and wants the password", async () => {
+test("startEmbeddedPostgres() listens on 127.0.0.1 alone and requires the password", async () => {
   const folder = await usedFolder();
   const { url } = await start(folder);
   const { port, password } = new URL(url);
@@ -207,7 +207,7 @@ test("a killed PostgreSQL comes back at the same address with its data", async (
   expect(reasons).toEqual(["ended by SIGKILL"]);
 });
 
-test("a killed PostgreSQL comes back although a backend of it is busy", async () => {
+test("a killed PostgreSQL comes back even if a backend of it is busy", async () => {
   const folder = await usedFolder();
   const { url } = await start(folder);
   const busy = query(
@@ -245,7 +245,7 @@ test("startEmbeddedPostgres() takes over from a PostgreSQL that outlived its own
   expect(await processesOn(join(folder, "postgres"))).not.toContain(orphan);
 });
 
-test("startEmbeddedPostgres() leaves a foreign process alone whose pid an old postmaster.pid names", async () => {
+test("startEmbeddedPostgres() leaves a foreign process alone whose pid is in an old postmaster.pid", async () => {
   const folder = await usedFolder();
   await (await embeddedPostgres({ folder }))[Symbol.asyncDispose]();
   const { uid, gid } = await stat(join(folder, "postgres"));
@@ -270,7 +270,7 @@ test("startEmbeddedPostgres() refuses a data folder that another process uses, n
   expect(await query(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
 
-test("runningEmbeddedPostgres() gives the address of a server that is up", async () => {
+test("runningEmbeddedPostgres() returns the address of a server that is up", async () => {
   const folder = await usedFolder();
   expect(await runningEmbeddedPostgres(folder)).toBeUndefined();
   const { url } = await spawnOwner(folder);

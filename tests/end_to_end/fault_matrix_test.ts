@@ -42,7 +42,7 @@ async function expectLeft({ slipway }: FaultyServer, { name, id, outcome }: Stru
   expect(entries.filter((entry) => entry.includes(id))).toHaveLength(outcome === "done" ? 2 : 0);
 }
 
-describe("a deployment struck at any step", () => {
+describe("a deployment interrupted at any step", () => {
   const apps = struckApps({
     files: versionedApp,
     settings: (name) => ({

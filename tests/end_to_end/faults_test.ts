@@ -24,7 +24,7 @@ async function logged(slipway: SlipwayProcess, text: string): Promise<Record<str
   return JSON.parse(line!);
 }
 
-test("a rejection that nobody handles is logged, and the server goes on", async () => {
+test("an unhandled rejection is logged, and the server keeps running", async () => {
   await using database = await testDatabase();
   await using slipway = await start(database.url);
   slipway.program.signal("SIGUSR2");
@@ -39,7 +39,7 @@ test("a rejection that nobody handles is logged, and the server goes on", async 
   expect(await slipway.stop()).toMatchObject({ code: 0, signal: null });
 });
 
-test("an exception that nobody catches is logged, running requests finish, and the server ends with a code", async () => {
+test("an uncaught exception is logged, running requests finish, and the server exits with a code", async () => {
   await using database = await testDatabase();
   await using slipway = await start(database.url);
   const upload = await halfUpload(slipway);

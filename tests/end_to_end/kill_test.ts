@@ -80,19 +80,19 @@ async function halfUpload(slipway: SlipwayProcess, archive: Uint8Array) {
 }
 
 describe("killed with SIGKILL", () => {
-  test("during its first start, it starts over or goes on, whatever the moment", async () => {
+  test("at any moment of its first start, it starts over or resumes", async () => {
     await using slipway = await SlipwayProcess.prepare();
     await survives(slipway, 2_500);
   });
 
-  test("while it makes the tables of a shared database, it makes the rest the next time", async () => {
+  test("while it creates the tables of a shared database, it creates the rest the next time", async () => {
     await using database = await testDatabase();
     await using slipway = await SlipwayProcess.prepare({ DATABASE_URL: database.url });
     await survives(slipway, 500);
     expect(await query(database.url, "select 1 from users where founder")).toHaveLength(1);
   });
 
-  test("in the middle of an upload, the session takes it again once its lease ran out, and nothing is left over", async () => {
+  test("in the middle of an upload, the session accepts it again once its lease expired, and nothing is left over", async () => {
     await using database = await testDatabase();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
     const intact = await seed(slipway);
@@ -117,7 +117,7 @@ describe("killed with SIGKILL", () => {
     expect((await readdir(slipway.folder)).toSorted()).toEqual(["instances", "secret.key", "uploads"]);
   });
 
-  test("in the middle of a request with an Idempotency-Key, the key works again once its lease ran out", async () => {
+  test("in the middle of a request with an Idempotency-Key, the key works again once its lease expired", async () => {
     await using database = await testDatabase();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
     const intact = await seed(slipway);
@@ -153,7 +153,7 @@ describe("killed with SIGKILL", () => {
     expect(await query(database.url, "select 1 from projects where name = 'Quay'")).toHaveLength(1);
   });
 
-  test("a change of the secret key, at any moment while the server writes, is finished by the next; every secret stays readable", async () => {
+  test("at any moment of a key rotation while the server writes, the next rotation finishes it; every secret stays readable", async () => {
     await using slipway = await SlipwayProcess.start();
     const { call, owner: token } = slipway;
     const intact = await seed(slipway);

@@ -89,7 +89,7 @@ describe("an upload", () => {
     return await request.answer();
   }
 
-  test("of 300 MB passes through little memory, and its hash is the real one", async () => {
+  test("of 300 MB needs little memory, and its hash is correct", async () => {
     const small = await session();
     await send(small.path, tarGz([file("index.html")]), { chunked: true });
     const before = memoryOf(slipway.program.pid);
@@ -116,7 +116,7 @@ describe("an upload", () => {
     expect(await readdir(home)).toEqual(["tree"]);
   });
 
-  test("that breaks off halfway leaves nothing, and can be sent again", async () => {
+  test("that is cut halfway leaves nothing, and can be sent again", async () => {
     const archive = randomFolder(2 * MB);
     for (const length of [{ length: archive.length }, {}]) {
       const { path, home } = await session();
@@ -134,7 +134,7 @@ describe("an upload", () => {
     }
   });
 
-  test.each([true, false])("has the same answer chunked (%p) or announced", async (chunked) => {
+  test.each([true, false])("gets the same response chunked (%p) or announced", async (chunked) => {
     const archive = randomFolder(500_000);
     const { path } = await session();
     const sha256 = new Bun.CryptoHasher("sha256").update(archive).digest("hex");

@@ -57,8 +57,8 @@ async function pair() {
 /** Everything below a folder, with modification times. */
 async function filesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true });
-  const told = names.map(async (name) => `${name} ${(await stat(join(folder, name))).mtimeMs}`);
-  return (await Promise.all(told)).toSorted();
+  const entries = names.map(async (name) => `${name} ${(await stat(join(folder, name))).mtimeMs}`);
+  return (await Promise.all(entries)).toSorted();
 }
 
 describe("a server that is paused for longer than its lease", () => {
@@ -86,9 +86,9 @@ describe("a server that is paused for longer than its lease", () => {
   }
 
   test.each([
-    { step: "build", where: "a build that has failed meanwhile" },
+    { step: "build", where: "a build that has failed in the meantime" },
     { step: "switch", where: "the switch" },
-  ])("changes nothing about what another one finished, woken in $where", async ({ step }) => {
+  ])("changes nothing that another server finished, resumed in $where", async ({ step }) => {
     const { a, b } = servers;
     await using build = firstFailing();
     await using source = await SourceFolder.of(app("first"));

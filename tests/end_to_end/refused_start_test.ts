@@ -89,7 +89,7 @@ describe("a start is refused in one line", () => {
     expect(await readdir(place.parent)).toEqual([]);
   });
 
-  test("when the data folder is a file, or lies below one", async () => {
+  test("when the data folder is a file, or is below one", async () => {
     await using place = await temporaryPlace();
     await writeFile(place.data, "mine");
     for (const folder of [place.data, join(place.data, "below"), "/proc/slipway"]) {
@@ -109,14 +109,14 @@ describe("a start is refused in one line", () => {
     },
   );
 
-  test("when another server uses the data folder, which goes on", async () => {
+  test("when another server uses the data folder, which keeps running", async () => {
     await using slipway = await SlipwayProcess.start();
     const line = refusal(await slipwayOutcome({ SLIPWAY_DATA: slipway.folder }));
     expect(line).toContain(`in use by process ${slipway.program.pid}`);
     expect((await slipway.call("GET", "/api/auth/me", { token: slipway.owner })).status).toBe(200);
   });
 
-  test("when the database is not there, not reachable or not the right one", async () => {
+  test("when the database does not exist, cannot be reached or is not the right one", async () => {
     await using place = await temporaryPlace();
     await using database = await testDatabase();
     using hangsUp = faultyListener("closing");
@@ -140,7 +140,7 @@ describe("a start is refused in one line", () => {
     await Promise.all(outcomes);
   });
 
-  test("when the secret key is not the one the database was sealed with", async () => {
+  test("when the secret key is not the one the database was encrypted with", async () => {
     await using place = await temporaryPlace();
     await using database = await testDatabase();
     const [right, wrong] = [newKeyText(), newKeyText()];
@@ -181,7 +181,7 @@ describe("a start is refused in one line", () => {
     expect(refusal(await slipwayOutcome(slipway.settings))).toContain("another build of Slipway");
   });
 
-  test("when SLIPWAY_ADMIN_TOKEN is somebody's token", async () => {
+  test("when SLIPWAY_ADMIN_TOKEN is a token of another user", async () => {
     await using database = await testDatabase();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
     const minted = await slipway.call("POST", "/api/tokens", { token: slipway.owner, body: { name: "mine" } });

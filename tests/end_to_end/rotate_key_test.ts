@@ -69,7 +69,7 @@ async function throwFormerKeysAway(folder: string): Promise<void> {
   await writeFile(file, `${current}\n`);
 }
 
-test("processes that run are sealed with the new key too, and start again when the former one is gone", async () => {
+test("running processes are encrypted with the new key too, and start again after the former one is gone", async () => {
   await using database = await testDatabase({ prepare: migrate });
   await using place = await temporaryPlace();
   await using source = await SourceFolder.of(FILES);
@@ -103,7 +103,7 @@ test("processes that run are sealed with the new key too, and start again when t
   await answers(apps, a, [...before, ...restarted]);
 });
 
-test("a rotation that was killed in the middle goes on, and nothing is lost on the way", async () => {
+test("a rotation that was killed in the middle resumes, and nothing is lost", async () => {
   await using database = await testDatabase({ prepare: migrate });
   await using place = await temporaryPlace();
   await using source = await SourceFolder.of(FILES);

@@ -30,7 +30,7 @@ test("runGroup() counts passed, failed and skipped tests", async () => {
   expect(result).toMatchObject({ passed: 2, failed: 1, skipped: 1 });
 });
 
-test("runGroup() tells what failed, where and why", async () => {
+test("runGroup() reports what failed, where and why", async () => {
   const bad = `describe("<them>", () => {\n  test("bad & worse", () => expect("a").toBe("b"));\n});`;
   const slow = `test("slow", () => Bun.sleep(5_000), 20);`;
   const { failures } = await resultOf({

@@ -12,7 +12,7 @@ setDefaultTimeout(300_000);
 const NOTE = /^The program ended with code 3, next try in [\d.]+ s$/;
 
 /** A server that logs what it does, including its last output on SIGTERM. */
-const TELLING = `
+const PRINTING = `
   for (let line = 1; line <= 2_500; line++) console.log("line", line);
   process.on("SIGTERM", async () => {
     console.log("asked to stop");
@@ -53,15 +53,15 @@ async function gone(project: TestProject, id: string): Promise<void> {
   expect(left).toEqual([]);
 }
 
-test.concurrent("what replaced and failed releases printed is there on every server, and after a restart", async () => {
+test.concurrent("the output of replaced and failed releases is available on every server, and after a restart", async () => {
   await using database = await testDatabase({ prepare: migrate });
   await using place = await temporaryPlace();
-  await using source = await SourceFolder.of({ "server.js": TELLING });
+  await using source = await SourceFolder.of({ "server.js": PRINTING });
   const settings = { DATABASE_URL: database.url, SLIPWAY_DATA: place.data, SLIPWAY_ADMIN_TOKEN: newToken() };
   await using a = await SlipwayProcess.start(settings);
   await using b = await SlipwayProcess.start(settings);
   const onA = await TestProject.create(a, {
-    name: "telling",
+    name: "printing",
     localPath: source.path,
     startCommand: "bun server.js",
   });

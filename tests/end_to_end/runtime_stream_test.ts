@@ -25,7 +25,7 @@ async function until(events: AsyncIterable<SeenEvent>, isLast: (event: SeenEvent
   return seen;
 }
 
-test("what an app prints is followed from server to server, each line once, to its last words", async () => {
+test("the output of an app is followed from server to server, each line once, to its last line", async () => {
   await using database = await testDatabase({ prepare: migrate });
   await using place = await temporaryPlace();
   await using source = await SourceFolder.of({ "server.js": TICKING });

@@ -28,7 +28,7 @@ function instancesIn(folder: string): readonly string[] {
   return readdirSync(join(folder, "instances")).filter((name) => !name.startsWith("."));
 }
 
-test("many services that do not want to end are restarted and removed within one request, on every server", async () => {
+test("many services that ignore the stop signal are restarted and removed within one request, on every server", async () => {
   await using database = await testDatabase({ prepare: migrate });
   await using place = await temporaryPlace();
   await using source = await SourceFolder.of(FILES);
@@ -57,7 +57,7 @@ test("many services that do not want to end are restarted and removed within one
   expect(instancesIn(place.data)).toEqual([]);
 });
 
-test("a deleted project is served by no server any more once that is answered, files included", async () => {
+test("a deleted project is served by no server after the response, files included", async () => {
   await using database = await testDatabase({ prepare: migrate });
   await using place = await temporaryPlace();
   await using source = await SourceFolder.of({ "index.html": "hello" });

@@ -58,7 +58,7 @@ function descendants(pid: number): number[] {
 describe("with no setting at all", () => {
   const server = sharedWorld(() => SlipwayProcess.start());
 
-  test("the first start says where things are, the token once, and what to type next; later ones no token", async () => {
+  test("the first start prints addresses, the token once, and the next command; later ones print no token", async () => {
     const slipway = server();
     const { stdout } = slipway.program;
     const token = printedToken(stdout)!;
@@ -77,7 +77,7 @@ describe("with no setting at all", () => {
     expect(await status(slipway, token)).toBe(200);
   });
 
-  test("what it keeps on disk is for its own user alone", async () => {
+  test("its files are readable by its own user alone", async () => {
     const slipway = server();
     const mode = async (name: string) => ((await stat(join(slipway.folder, name))).mode & 0o777).toString(8);
     expect(await mode("")).toBe("700");
@@ -115,7 +115,7 @@ describe("with no setting at all", () => {
 });
 
 describe("starting", () => {
-  test("a data folder that others may read becomes private", async () => {
+  test("a data folder that others may read is made private", async () => {
     await using place = await temporaryPlace();
     await using database = await testDatabase();
     await mkdir(place.data, { mode: 0o755 });
@@ -146,7 +146,7 @@ describe("starting", () => {
     expect(await status(fresh, first)).toBe(200);
   });
 
-  test("asked to stop while it starts, it stops", async () => {
+  test("a stop signal during the start stops it", async () => {
     // On an empty data folder.
     await using place = await temporaryPlace();
     await using slipway = await SlipwayProcess.prepare({ SLIPWAY_DATA: place.data });
@@ -163,7 +163,7 @@ describe("starting", () => {
 
 describe("stopping", () => {
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "%s lets running requests finish, takes no new ones, and leaves no process",
+    "%s lets running requests finish, accepts no new ones, and leaves no process",
     async (signal) => {
       await using slipway = await SlipwayProcess.start({ STOP_TIMEOUT_SECONDS: "120" });
       const url = (await runningEmbeddedPostgres(slipway.folder))!;
@@ -212,7 +212,7 @@ describe("stopping", () => {
     },
   );
 
-  test("neither an idle connection nor one that never asks holds up the stop", async () => {
+  test("neither an idle connection nor one that sends no request delays the stop", async () => {
     await using database = await testDatabase();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
     using idle = await OpenRequest.open(slipway.address, {
@@ -227,7 +227,7 @@ describe("stopping", () => {
     expect(await slipway.stop()).toMatchObject({ code: 0 });
   });
 
-  test("a request that does not end is given up, and its upload can be sent again after the next start", async () => {
+  test("a request that does not end is aborted, and its upload can be sent again after the next start", async () => {
     await using database = await testDatabase();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url, STOP_TIMEOUT_SECONDS: "1" });
     const upload = await halfUpload(slipway);

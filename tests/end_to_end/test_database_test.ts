@@ -30,7 +30,7 @@ test("testDatabase() prepares a template once and hands out copies of it", async
   await Promise.all(databases.map((database) => database[Symbol.asyncDispose]()));
 });
 
-test("testDatabase() drops the database although someone is connected", async () => {
+test("testDatabase() drops the database even if a client is connected", async () => {
   const database = await testDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   await sql`SELECT 1`;

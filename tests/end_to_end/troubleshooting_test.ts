@@ -18,7 +18,7 @@ function asPattern(sentence: string): RegExp {
   return new RegExp(`^${parts.map((part) => RegExp.escape(part)).join(".+?")}$`);
 }
 
-test("docs/troubleshooting.md says of every ordinary mistake what Slipway says", async () => {
+test("docs/troubleshooting.md quotes the message of every ordinary mistake", async () => {
   // Long enough for a program to start listening on a busy machine.
   await using slipway = await SlipwayProcess.start({ HEALTH_TIMEOUT_SECONDS: "10" });
   const sentences = await documented();

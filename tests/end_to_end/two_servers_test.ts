@@ -29,7 +29,7 @@ async function pair() {
   return { url, data, settings, a, b, tokens, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
 
-test("of two that start at once on an empty database, one makes the first owner and shows the token", async () => {
+test("of two that start at once on an empty database, one creates the first owner and shows the token", async () => {
   for (let round = 0; round < 3; round++) {
     await using servers = await pair();
     expect(servers.tokens).toHaveLength(1);
@@ -69,7 +69,7 @@ describe("two servers on one database", () => {
     }
   });
 
-  test("a session opened on one counts on the other, until it is ended there", async () => {
+  test("a session opened on one is valid on the other, until it is ended there", async () => {
     const { email, password } = await member(a, "developer");
     for (let round = 0; round < 5; round++) {
       const cookie = await login(a, email, password);
@@ -79,7 +79,7 @@ describe("two servers on one database", () => {
     }
   });
 
-  test("a changed role and a removal count on the other at once", async () => {
+  test("a changed role and a removal apply on the other at once", async () => {
     for (let round = 0; round < 5; round++) {
       const { userId, token: theirs, cookie } = await member(a, "viewer");
       const create = () =>
@@ -113,7 +113,7 @@ describe("two servers on one database", () => {
     expect(await both(kept!)).toEqual([200, 200]);
   });
 
-  test("failed logins count together", async () => {
+  test("failed logins are counted together", async () => {
     const { email } = await member(a, "viewer");
     const guess = (server: typeof a) => server.call("POST", "/api/auth/login", { body: { email, password: "wrong" } });
     // The rate limit window may end in between and reset, but not twice in a row.
@@ -131,7 +131,7 @@ describe("two servers on one database", () => {
     expect(Number(last.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test("an Idempotency-Key sent to both at once runs once, and both give the same answer", async () => {
+  test("an Idempotency-Key sent to both at once runs once, and both return the same response", async () => {
     for (let round = 0; round < 10; round++) {
       const headers = { "idempotency-key": crypto.randomUUID() };
       const body = { name: `Once ${headers["idempotency-key"]}` };
@@ -159,7 +159,7 @@ describe("two servers on one database", () => {
     expect(scanned.body.data).toMatchObject({ language: "javascript", framework: "astro" });
   });
 
-  test("a server that stood still during an upload does not spoil what the other received instead", async () => {
+  test("a server that was paused during an upload does not damage what the other received instead", async () => {
     const opened = await a.call("POST", "/api/projects/folder/session", { token, body: {} });
     const id = opened.body.sessionId as string;
     const path = `/api/projects/folder/upload/${id}`;
@@ -231,7 +231,7 @@ describe("two servers on one database", () => {
     expect(new Map(stored.entries().map(([key, value]) => [key, value.reveal()]))).toEqual(expected);
   });
 
-  test("one goes on while the other is stopped or killed and comes back", async () => {
+  test("one keeps running while the other is stopped or killed and comes back", async () => {
     const cookie = await ownerSession(a);
     await servers.b.stop();
     expect((await a.call("GET", "/api/auth/me", { cookie })).status).toBe(200);

@@ -54,7 +54,7 @@ class CountingEngine implements AsyncDisposable {
   }
 }
 
-test("the README's tour works from bin/up on, and nothing complains", async () => {
+test("the README's tour works from bin/up on, without warnings", async () => {
   await using place = await temporaryPlace();
   using port = testPort();
   using edgePort = testPort();
@@ -172,7 +172,7 @@ describe("on a machine without Docker", () => {
     expect((await project.call("GET", `/api/deployments/${second}`)).status).toBe(404);
   });
 
-  test.concurrent("a static site is changed and rolled back, and its project deleted with all that it had", async () => {
+  test.concurrent("a static site is changed and rolled back, and its project deleted with everything it had", async () => {
     await using source = await SourceFolder.of({ "index.html": "one" });
     const project = await TestProject.create(slipway, { name: "plain site", localPath: source.path });
     const first = await project.deployed();
@@ -193,7 +193,7 @@ describe("on a machine without Docker", () => {
     );
   });
 
-  test.concurrent("what needs Docker fails with what to install, and is warned of before", async () => {
+  test.concurrent("what needs Docker fails with what to install, and causes a warning before", async () => {
     await using source = await SourceFolder.of({ Dockerfile: "FROM scratch\n" });
     const sentence = /^Cannot deploy this without Docker: .* Install Docker and start it/;
     const prepared = await slipway.call("POST", "/api/deployments/prepare", {
@@ -208,7 +208,7 @@ describe("on a machine without Docker", () => {
   });
 });
 
-test("no engine is asked for anything by a server of processes, also after a kill", async () => {
+test("a server of processes sends no request to an engine, not even after a kill", async () => {
   await using engine = await CountingEngine.start();
   await using slipway = await SlipwayProcess.start({
     DOCKER_HOST: engine.host,

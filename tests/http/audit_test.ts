@@ -76,7 +76,7 @@ describe("every change", () => {
     }
   });
 
-  test("only looking at an upload or a repository, which changes nothing, goes without", async () => {
+  test("is audited, except reading an upload or a repository, which changes nothing", async () => {
     const { routes } = await memoryApp();
     expect(routes.filter(({ operation }) => operation.unaudited).map(({ operation }) => operation.name)).toEqual([
       "upload.scan",
@@ -84,7 +84,7 @@ describe("every change", () => {
     ]);
   });
 
-  test("reads leave none", async () => {
+  test("is audited, but no read is", async () => {
     const app = await memoryApp();
     const before = await entries(app);
     for (const { method, path, permission } of app.routes) {
@@ -93,7 +93,7 @@ describe("every change", () => {
     expect(await entries(app)).toEqual(before);
   });
 
-  test("is entered before it happens, so that a killed process leaves a trace", async () => {
+  test("is recorded before it happens, so that a killed process leaves a trace", async () => {
     const seen: Entry[][] = [];
     const app = await memoryApp({}, ({ projects }) => ({
       projects: intercepted(projects, "create", async (goOn) => {
@@ -107,8 +107,8 @@ describe("every change", () => {
   });
 });
 
-describe("what was changed", () => {
-  test("is told by the names of fields and the keys of variables, and by no value", async () => {
+describe("the changed fields of an entry", () => {
+  test("are names of fields and keys of variables, and no values", async () => {
     const app = await memoryApp();
     const { id } = (await create(app)).body.data;
     const patch = (path: string, body: object) =>
@@ -125,7 +125,7 @@ describe("what was changed", () => {
     expect(JSON.stringify(await entries(app))).not.toMatch(/hush|blue|Renamed/);
   });
 
-  test("is told of a change that failed, without what the caller made up", async () => {
+  test("are recorded for a change that failed, without unknown names", async () => {
     const app = await memoryApp();
     const { id } = (await create(app)).body.data;
     const path = `/api/projects/${id}`;
@@ -138,7 +138,7 @@ describe("what was changed", () => {
     expect(await send(`${path}/env`, { upserts: [null, { key: {} }, { key: "B" }] })).toEqual([400, [["B"]]]);
   });
 
-  test("is not told where the caller was refused before its body was read", async () => {
+  test("are empty when the caller was refused before its body was read", async () => {
     const app = await memoryApp();
     const { id } = (await create(app)).body.data;
     const viewer = await member(app, "viewer");
@@ -148,7 +148,7 @@ describe("what was changed", () => {
 });
 
 describe("outcomes", () => {
-  test("a caller without the permission is refused on the record, by its own name", async () => {
+  test("a caller without the permission gets a refused entry under its own name", async () => {
     const app = await memoryApp();
     const { id } = (await create(app)).body.data;
     const viewer = await member(app, "viewer");
@@ -164,7 +164,7 @@ describe("outcomes", () => {
     ]);
   });
 
-  test("so is a change from another site's page, and one that its handler refuses", async () => {
+  test("a change from another site's page, and one that its handler refuses, get a refused entry", async () => {
     const app = await memoryApp();
     const { cookie } = await member(app, "admin");
     const foreign = await create(app, { ...browser(cookie, { origin: "https://evil.example" }), token: "" });
@@ -176,7 +176,7 @@ describe("outcomes", () => {
     expect(await entriesOf(app, beyond)).toMatchObject([{ action: "member.invite", outcome: "refused", target: null }]);
   });
 
-  test("wrong input, a missing target, a conflict and a bug have failed", async () => {
+  test("wrong input, a missing target, a conflict and a bug get a failed entry", async () => {
     const app = await memoryApp({}, ({ servers }) => ({ servers: failing(servers, "create") }));
     await create(app);
     const server = { name: "x", sshHost: "x.example.com", sshUser: "x", sshPassword: "x" };
@@ -190,7 +190,7 @@ describe("outcomes", () => {
     for (const answer of answers) expect(await entriesOf(app, answer)).toMatchObject([{ outcome: "failed" }]);
   });
 
-  test("what is refused without a known caller leaves no entry", async () => {
+  test("a refusal without a known caller leaves no entry", async () => {
     const app = await memoryApp();
     const before = await entries(app);
     await create(app, { token: "slp_unknown" });
@@ -198,7 +198,7 @@ describe("outcomes", () => {
     expect(await entries(app)).toEqual(before);
   });
 
-  test("an id in disguise is recorded as what it is, and what is no id not at all", async () => {
+  test("an encoded id is recorded decoded, and an invalid one not at all", async () => {
     const app = await memoryApp();
     const { id } = (await create(app)).body.data;
     const disguised = `/api/projects/${id.replace("prj", "%70rj")}`;
@@ -211,8 +211,8 @@ describe("outcomes", () => {
   });
 });
 
-describe("people", () => {
-  test("joining and logging in are recorded in the organizations they lead to", async () => {
+describe("users", () => {
+  test("joining and logging in are recorded in the organizations concerned", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
     const [login] = await entries(app, "&action=auth.login");
@@ -248,7 +248,7 @@ describe("people", () => {
 });
 
 describe("GET /api/audit", () => {
-  test("lists newest first and filters by person, action and target", async () => {
+  test("lists newest first and filters by user, action and target", async () => {
     const app = await memoryApp();
     const developer = await member(app, "developer");
     app.world.clock.advance(1_000);

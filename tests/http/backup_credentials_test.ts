@@ -61,7 +61,7 @@ function asksFor(...fields: readonly string[]) {
 }
 
 describe("a stored SFTP password or key", () => {
-  test("is seen by the host it was given for, and by no other", async () => {
+  test("is sent to the host it was given for, and to no other", async () => {
     await using first = await curiousSshd();
     await using second = await curiousSshd();
     const { change, preflight, read } = await scene({ ...SFTP, ...first.at }, overSsh());
@@ -91,7 +91,7 @@ describe("a stored SFTP password or key", () => {
     expect(first.seen.at(-1)).toBe("third-password");
   });
 
-  test("is bound to the port alone as well, and a private key like a password", async () => {
+  test("is bound to the port as well, and a private key like a password", async () => {
     await using first = await curiousSshd();
     await using second = await curiousSshd();
     const { private: sftpPrivateKey, public: line } = keyPair("phrase");
@@ -112,7 +112,7 @@ describe("a stored SFTP password or key", () => {
     expect(second.seen).toEqual(["second-password", line.split(" ")[1]!]);
   });
 
-  test("stays valid when its host is spelled otherwise, or anything else changes", async () => {
+  test("stays valid when its host is spelled differently, or anything else changes", async () => {
     const { change, preflight } = await scene(SFTP);
     for (const patch of [{ sshHost: "BOX.example.com" }, { sshPort: 22 }, { sshPort: null }, { pathPrefix: "a" }]) {
       expect((await change(patch)).status).toBe(200);
@@ -141,7 +141,7 @@ describe("a stored SFTP password or key", () => {
 });
 
 describe("stored keys of a bucket", () => {
-  test("are for one endpoint: its scheme, host and port", async () => {
+  test("are valid for one endpoint: its scheme, host and port", async () => {
     const { change, preflight } = await scene(S3);
     expect(await preflight()).toEqual({ ok: true });
     for (const endpoint of [
@@ -202,7 +202,7 @@ describe("a recorded host key", () => {
     },
   );
 
-  test("is no obstacle to changes that keep it, and the first one may be given by anyone who writes", async () => {
+  test("does not block changes that keep it, and the first one may be set with permission to write", async () => {
     const { change, token } = await pinned();
     for (const patch of [{ name: "Renamed" }, { sshHostKey: KEY }, { sshHost: "BOX.example.com" }]) {
       expect((await change(patch, token)).body.data).toMatchObject({ sshHostKey: KEY });
@@ -211,7 +211,7 @@ describe("a recorded host key", () => {
     expect((await change({ sshHostKey: OTHER_KEY }, token)).body.data.sshHostKey).toBe(OTHER_KEY);
   });
 
-  test("that a preflight records during a change of something else stays", async () => {
+  test("that a preflight records during another change is kept", async () => {
     const { app, change, read } = await scene(SFTP);
     const { backupDestinations } = app.world;
     const find = backupDestinations.find.bind(backupDestinations);

@@ -36,7 +36,7 @@ async function scene(body: object = S3) {
 }
 
 describe(`POST ${PATH}`, () => {
-  test("records a destination and tells its secrets as flags alone", async () => {
+  test("records a destination and shows its secrets only as flags", async () => {
     const { app, data } = await scene({ ...S3, name: " Nightly ", pathPrefix: "a//b/./c/", isDefault: true });
     expect(data).toEqual({
       id: expect.stringMatching(/^bkd_[0-9a-z]{26}$/),
@@ -69,7 +69,7 @@ describe(`POST ${PATH}`, () => {
     for (const text of [JSON.stringify(data), list.text, log]) expect(text).not.toContain("canary");
   });
 
-  test("takes every kind with what it needs, and absent fields as null", async () => {
+  test("accepts every kind with the fields it needs, and absent fields as null", async () => {
     const app = await memoryApp(ALLOWED);
     const serverId = (await app.call("POST", "/api/servers", { token: app.owner, body: SERVER })).body.data.id;
     for (const [body, view] of [
@@ -161,19 +161,22 @@ describe(`POST ${PATH}`, () => {
     expect(draft.status).toBe("name" in body && body.name === undefined ? 200 : 400);
   });
 
-  test.each(["b", "ab", "_abc", "abc-", "a b"])("says of a bucket named %p what its name must be", async (bucket) => {
-    const answer = await create(await untouched, { ...S3, bucket });
-    const rule =
-      "3 to 255 characters: letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
-    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(rule)]);
-  });
+  test.each(["b", "ab", "_abc", "abc-", "a b"])(
+    "explains for a bucket named %p what its name must be",
+    async (bucket) => {
+      const answer = await create(await untouched, { ...S3, bucket });
+      const rule =
+        "3 to 255 characters: letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
+      expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(rule)]);
+    },
+  );
 
   test.each(["pathPrefix", "bucket", "name", "secretAccessKey"])("refuses a NUL in %s", async (field) => {
     const answer = await create(await untouched, { ...S3, [field]: "a\0b" });
     expect(answer.status).toBe(400);
   });
 
-  test("names are unique in the organization, trimmed and whatever their case, with 400", async () => {
+  test("names are unique in the organization, trimmed and regardless of case, with 400", async () => {
     const { app, change } = await scene();
     const taken = await create(app, { ...S3, name: "  NIGHTLY " });
     expect([taken.status, taken.body.code, taken.body.details[0].path]).toEqual([400, "name_taken", "name"]);
@@ -193,7 +196,7 @@ describe(`POST ${PATH}`, () => {
     expect((await change({ isDefault: null })).body.data.isDefault).toBe(false);
   });
 
-  test("a server needs the permission to write on it, and has to be the organization's", async () => {
+  test("a server requires the permission to write on it, and must belong to the organization", async () => {
     const app = await memoryApp();
     const serverId = (await app.call("POST", "/api/servers", { token: app.owner, body: SERVER })).body.data.id;
     const body = { name: "Server", kind: "platform_server", serverId };
@@ -242,11 +245,11 @@ describe("local destinations", () => {
 
   test.each([
     ["not allowed", { backupLocalRoot: "/backups" }, "/backups/a", "BACKUP_ALLOW_LOCAL_DESTINATION"],
-    ["cloud mode, whatever is set", { mode: "cloud" as const }, "/elsewhere", "cloud mode"],
+    ["cloud mode without other settings", { mode: "cloud" as const }, "/elsewhere", "cloud mode"],
     ["no root", { backupAllowLocal: true }, "/backups/a", "BACKUP_LOCAL_ROOT"],
     ["outside the root", ALLOWED, "/elsewhere", "lies in BACKUP_LOCAL_ROOT"],
     ["a link out of the root", ALLOWED, "/backups/out/cron.d", "lies in BACKUP_LOCAL_ROOT"],
-    ["a link to something that is not there yet", ALLOWED, "/backups/out/new", "lies in BACKUP_LOCAL_ROOT"],
+    ["a link to a folder that does not exist yet", ALLOWED, "/backups/out/new", "lies in BACKUP_LOCAL_ROOT"],
     ["Slipway's own data", { ...ALLOWED, backupLocalRoot: "/data" }, "/data/slipway/x", "own data"],
     ["cloud mode", { ...ALLOWED, mode: "cloud" as const }, "/backups/a", "cloud mode"],
     ["a system folder as root", { ...ALLOWED, backupLocalRoot: "/etc" }, "/etc/cron.d", "folder of the system"],
@@ -264,19 +267,19 @@ describe("local destinations", () => {
 
   test.each([
     ["a folder", "/backups", "/backups/a"],
-    ["one that is not there yet", "/backups", "/backups/new/er"],
+    ["a folder that does not exist yet", "/backups", "/backups/new/er"],
     ["a link that stays inside", "/backups", "/backups/in"],
     ["the root itself", "/backups", "/backups"],
     ["a root that is a link", "/link", "/link/a"],
-    ["the real place behind such a root", "/link", "/backups/a"],
-  ])("%s: taken", async (_, backupLocalRoot, endpoint) => {
+    ["the target of such a root", "/link", "/backups/a"],
+  ])("%s: accepted", async (_, backupLocalRoot, endpoint) => {
     const app = await memoryApp({ backupAllowLocal: true, backupLocalRoot }, replace);
     expect((await create(app, { ...LOCAL, endpoint })).status).toBe(201);
   });
 });
 
 describe(`PATCH ${PATH}/:id`, () => {
-  test("a credential left out stays, null clears it even if it is needed, a text replaces it", async () => {
+  test("an omitted credential stays, null clears it even if it is needed, a text replaces it", async () => {
     const { app, data, change } = await scene();
     const organizations = await app.call("GET", "/api/organizations", { token: app.owner });
     const { backupDestinations } = app.world;
@@ -322,7 +325,7 @@ describe(`PATCH ${PATH}/:id`, () => {
     expect(await read()).toEqual(data);
   });
 
-  test("null takes optional settings back, and the whole is checked again", async () => {
+  test("null clears optional settings, and the result is validated again", async () => {
     const { change } = await scene({ ...S3, endpoint: "https://s3.example.com", region: "x", pathPrefix: "a" });
     expect((await change({ endpoint: null, region: null, pathPrefix: null })).body.data).toMatchObject({
       endpoint: null,
@@ -334,7 +337,7 @@ describe(`PATCH ${PATH}/:id`, () => {
     expect(strict.status).toBe(400);
   });
 
-  test("another place or other credentials forget the verification, a name does not", async () => {
+  test("another location or other credentials reset the verification, a name does not", async () => {
     const { app, data, read, change } = await scene();
     const verify = () => app.call("POST", `${PATH}/${data.id}/preflight`, { token: app.owner });
     for (const patch of [{ bucket: "others" }, { secretAccessKey: "y" }, { pathPrefix: "p" }, { accessKeyId: null }]) {
@@ -348,7 +351,7 @@ describe(`PATCH ${PATH}/:id`, () => {
     expect((await read()).lastVerifyError).toBeNull();
   });
 
-  test("another machine has another key: moving forgets the recorded one, unless a new one comes along", async () => {
+  test("moving to another machine drops the recorded host key, unless a new one is sent", async () => {
     const { change } = await scene({ ...SFTP, sshHostKey: KEY });
     expect((await change({ sshUser: "you" })).body.data.sshHostKey).toBe(KEY);
     expect((await change({ sshHost: "new.example.com" })).body.data).toMatchObject({
@@ -359,7 +362,7 @@ describe(`PATCH ${PATH}/:id`, () => {
     expect((await change({ sshPort: null })).body.data).toMatchObject({ sshPort: 22, sshHostKey: null });
   });
 
-  test("an unknown id is not found, whatever is wrong with the rest", async () => {
+  test("an unknown id is not found, even if the body is invalid", async () => {
     const { app } = await scene();
     const path = `${PATH}/bkd_${"0".repeat(26)}`;
     const patched = await app.call("PATCH", path, { token: app.owner, body: { kind: "sftp", bucket: null } });
@@ -368,7 +371,7 @@ describe(`PATCH ${PATH}/:id`, () => {
     expect((await app.call("DELETE", path, { token: app.owner })).status).toBe(404);
   });
 
-  test("changes at the same time all count", async () => {
+  test("concurrent changes are all applied", async () => {
     const { read, change } = await scene();
     const patches = [{ region: "x" }, { pathPrefix: "p" }, { name: "Both" }, { endpoint: "https://s3.example.com" }];
     const answers = await Promise.all(patches.map((patch) => change(patch)));
@@ -377,14 +380,14 @@ describe(`PATCH ${PATH}/:id`, () => {
   });
 });
 
-test("DELETE forgets a destination", async () => {
+test("DELETE removes a destination", async () => {
   const { app, data } = await scene();
   const path = `${PATH}/${data.id}`;
   expect((await app.call("DELETE", path, { token: app.owner })).body).toEqual({ success: true });
   expect((await app.call("GET", path, { token: app.owner })).status).toBe(404);
 });
 
-test("a restricted member sees and tries only what its grants name", async () => {
+test("a restricted member sees and tests only what its grants name", async () => {
   const { app, data } = await scene();
   await create(app, { ...S3, name: "Hidden" });
   const grants = [{ resource: "backup_destination", id: data.id, action: "write" }];
@@ -427,7 +430,7 @@ describe("in cloud mode", () => {
     "http://2130706433",
     "http://[::1]:9000",
     "http://[::ffff:10.0.0.1]",
-  ])("%s does not get by in another spelling", async (endpoint) => {
+  ])("%s is refused in every spelling", async (endpoint) => {
     const app = await memoryApp({ mode: "cloud" });
     expect((await create(app, { ...S3, endpoint })).status).toBe(400);
   });

@@ -53,7 +53,7 @@ describe("media types", () => {
 const bodyOf = (bytes: number) => `{"name":"${"x".repeat(bytes - 11)}"}`;
 
 describe("sizes", () => {
-  test("a body of the limit is read, one of a byte more is not, announced or not", async () => {
+  test("a body of exactly the limit is read, one of a byte more is not, announced or not", async () => {
     expect((await sent(bodyOf(LIMIT))).body.details[0].path).toBe("name");
     const announced = { ...JSON_TYPE, "content-length": String(LIMIT + 1) };
     for (const answer of [
@@ -66,12 +66,12 @@ describe("sizes", () => {
     }
   });
 
-  test("a body that is larger than it says is still bounded", async () => {
+  test("a body that is larger than announced is still bounded", async () => {
     const answer = await sent(streamOf(new Uint8Array(2 * LIMIT)), { ...JSON_TYPE, "content-length": "10" });
     expect(answer.status).toBe(413);
   });
 
-  test("a body whose sender goes away is a 400, not a bug", async () => {
+  test("a body whose client disconnects is a 400, not a bug", async () => {
     const broken = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"name":')),
       pull: (controller) => controller.error(new Error("connection reset")),
@@ -82,8 +82,8 @@ describe("sizes", () => {
 
 describe("JSON that is refused", () => {
   test.each([
-    ["cut short", '{"name":"x'],
-    ["with an end too many", '{"name":"x"}}'],
+    ["truncated JSON", '{"name":"x'],
+    ["a closing brace too many", '{"name":"x"}}'],
     ["single quotes", "{'name':'x'}"],
     ["a comment", '{"name":"x"/* */}'],
     ["a trailing comma", '{"name":"x",}'],
@@ -119,7 +119,7 @@ describe("JSON that is refused", () => {
   });
 
   test.each(["null", "[]", "[{}]", '"name"', "1", "true", "0"])(
-    "%s in place of an object, on every route that takes one",
+    "%s in place of an object, on every route that accepts one",
     async (raw) => {
       for (const { method, path, operation } of app.routes) {
         if (method === "GET" || operation.streams) continue;
@@ -131,12 +131,12 @@ describe("JSON that is refused", () => {
     },
   );
 
-  test("nothing of it reaches any object's prototype", () => {
+  test("none of it reaches any object's prototype", () => {
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 });
 
-test("JSON with a byte order mark, or with escapes and pairs that are whole, is read", async () => {
+test("JSON with a byte order mark, or with complete escapes and surrogate pairs, is read", async () => {
   expect((await sent('\ufeff{"name":"Mark"}')).status).toBe(201);
   expect((await sent('{"name":"\\ud83d\\ude00 \\u00e9 \\\\u0000"}')).body.data.name).toBe("😀 é \\u0000");
 });

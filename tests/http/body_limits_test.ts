@@ -43,7 +43,7 @@ test.each([LIMIT + 1, LIMIT + 2, 2 ** 31, 2 ** 40])(
 test.each([
   ["announced", { length: NOISE.length }],
   ["chunked", {}],
-])("an upload that is sent beyond the limit, %s, is told the limit", async (_, announced) => {
+])("an upload that exceeds the limit, %s, is answered with the limit", async (_, announced) => {
   using request = await open({ path: await uploadPath(), ...announced });
   await request.write(NOISE);
   await request.finish();
@@ -52,7 +52,7 @@ test.each([
   expect(body.error).toContain(String(LIMIT));
 });
 
-test("a JSON body beyond the limit is answered at once when announced, and while it comes when not", async () => {
+test("a JSON body beyond the limit is answered at once when announced, and while it arrives when not", async () => {
   const headers = { "content-type": "application/json" };
   using announced = await open({ path: "/api/projects", length: 2 ** 31, headers });
   using chunked = await open({ path: "/api/projects", headers });
@@ -63,7 +63,7 @@ test("a JSON body beyond the limit is answered at once when announced, and while
   }
 });
 
-test("nobody's body is waited for", async () => {
+test("the body of a refused request is not waited for", async () => {
   for (const [path, token, status] of [
     ["/api/projects", "slp_unknown", 401],
     [await uploadPath(), "slp_unknown", 401],

@@ -17,7 +17,7 @@ describe("POST /api/deployments/build/access", () => {
     expect([again.status, again.body.code]).toEqual([400, "upload_not_ready"]);
   });
 
-  test("takes one of two that name the same upload at once", async () => {
+  test("accepts one of two concurrent requests with the same upload", async () => {
     await using app = await deployingApp();
     const projectId = await app.project({});
     const uploadSessionId = await app.upload();
@@ -25,7 +25,7 @@ describe("POST /api/deployments/build/access", () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
   });
 
-  test("does not know an upload of somebody else, and refuses one that is not there yet or expired", async () => {
+  test("does not find an upload of another user, and refuses an incomplete or expired one", async () => {
     await using app = await deployingApp();
     const projectId = await app.project({});
     const { token } = await member(app, "developer");
@@ -40,7 +40,7 @@ describe("POST /api/deployments/build/access", () => {
     expect([late.status, late.body.code]).toEqual([400, "upload_expired"]);
   });
 
-  test("lets nobody but an admin of deployments leave out the gate of a project", async () => {
+  test("lets only an admin of deployments skip the approval gate of a project", async () => {
     await using app = await deployingApp();
     const projectId = await app.project({ gitUrl: REPOSITORY, requireApproval: true });
     const { token } = await member(app, "developer");
@@ -53,7 +53,7 @@ describe("POST /api/deployments/build/access", () => {
   });
 
   test.each(["/build/access", ""])(
-    "takes a preview and an approval gate, as does POST /api/deployments%s",
+    "accepts a preview and an approval gate, as does POST /api/deployments%s",
     async (path) => {
       await using app = await deployingApp();
       const projectId = await app.project();
@@ -87,7 +87,7 @@ describe("POST /api/deployments/build/access", () => {
     },
   );
 
-  test("refuses a branch of what has none, and uses nothing up", async () => {
+  test("refuses a branch for a source without branches, and uses nothing up", async () => {
     await using app = await deployingApp();
     const [projectId, uploadSessionId] = [await app.project({}), await app.upload()];
     const refused = await app.post("/build/access", { projectId, uploadSessionId, branch: "main" });
@@ -110,7 +110,7 @@ describe("POST /api/deployments/build/access", () => {
     [{ deployTarget: "cloud" }, "target_unsupported"],
     [{ deployTarget: "server", serverId: "srv_01m7edka8326kz9mv55sbbg868" }, "target_unsupported"],
     [{ serverId: "srv_01m7edka8326kz9mv55sbbg868" }, "target_unsupported"],
-  ])("says of %j that it cannot be carried out yet, and uses nothing up", async (request, code) => {
+  ])("refuses %j as not supported yet, and uses nothing up", async (request, code) => {
     await using app = await deployingApp();
     const [projectId, uploadSessionId] = [await app.project({}), await app.upload()];
     const refused = await app.post("/build/access", { projectId, uploadSessionId, ...request });
@@ -120,7 +120,7 @@ describe("POST /api/deployments/build/access", () => {
   });
 
   test.each(["/build/access", ""])(
-    "lets only admins leave out a project's approval gate, as does POST /api/deployments%s",
+    "lets only admins skip a project's approval gate, as does POST /api/deployments%s",
     async (path) => {
       await using app = await deployingApp();
       const gated = await app.project({ gitUrl: REPOSITORY, requireApproval: true });
@@ -135,7 +135,7 @@ describe("POST /api/deployments/build/access", () => {
     },
   );
 
-  test("lets only admins take a project's approval gate away", async () => {
+  test("lets only admins remove a project's approval gate", async () => {
     await using app = await deployingApp();
     const id = await app.project({ gitUrl: REPOSITORY, requireApproval: true });
     const { token } = await member(app, "developer");
@@ -149,7 +149,7 @@ describe("POST /api/deployments/build/access", () => {
     expect((await patch({ requireApproval: false }, token)).status).toBe(200);
   });
 
-  test("refuses an upload that is meant for the cloud, unless it is said to stay here", async () => {
+  test("refuses an upload for the cloud, unless the build is requested here", async () => {
     await using app = await deployingApp();
     const projectId = await app.project({});
     const uploadSessionId = await app.upload({ "index.html": "hi" }, app.owner, { mode: "cloud" });
@@ -175,7 +175,7 @@ describe("POST /api/deployments/build/access", () => {
     [{ publicEndpoints: [{ domainType: "custom" }] }, "publicEndpoints.0.customDomain"],
     [{ publicEndpoints: [{ targetPath: "/a?b" }] }, "publicEndpoints.0.targetPath"],
     [{ publicEndpoints: [{}, { targetPath: "/" }] }, "publicEndpoints.1"],
-  ])("refuses %j by naming %s", async (request, field) => {
+  ])("refuses %j and names %s", async (request, field) => {
     await using app = await deployingApp();
     const answer = await app.post("/build/access", { projectId: await app.project(), ...request });
     expect([answer.status, answer.body.details[0].path]).toEqual([400, field]);

@@ -3,7 +3,7 @@ import { memoryApp } from "../support/apps/app.ts";
 
 test.each([
   {
-    what: "nobody is trusted",
+    what: "no proxy is trusted",
     trustedProxies: [],
     peer: "203.0.113.9",
     forwarded: "198.51.100.1",
@@ -31,7 +31,7 @@ test.each([
     from: "198.51.100.1",
   },
   {
-    what: "what the client itself wrote before",
+    what: "an entry forged by the client",
     trustedProxies: ["10.0.0.0/8"],
     peer: "10.0.0.1",
     forwarded: "127.0.0.1, 198.51.100.1",
@@ -89,7 +89,7 @@ test.each([
     from: "10.0.0.2",
   },
   { what: "no header", trustedProxies: ["10.0.0.0/8"], peer: "10.0.0.1", forwarded: "", from: "10.0.0.1" },
-])("a change comes from: $what", async ({ trustedProxies, peer, forwarded, from }) => {
+])("the address of a change: $what", async ({ trustedProxies, peer, forwarded, from }) => {
   const app = await memoryApp({ trustedProxies });
   const headers = { "x-forwarded-for": forwarded, forwarded: "for=1.2.3.4", "x-real-ip": "1.2.3.4" };
   await app.call("POST", "/api/projects", { token: app.owner, peer, headers, body: { name: "Harbour" } });

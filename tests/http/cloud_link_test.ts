@@ -12,7 +12,7 @@ function put({ call, owner }: TestApp, body: unknown = LINK, token = owner) {
 }
 
 describe("the cloud link", () => {
-  test("is put, read and replaced without its token ever coming back", async () => {
+  test("is set, read and replaced without its token ever being returned", async () => {
     const app = await memoryApp();
     expect((await app.call("GET", PATH, { token: app.owner })).body.code).toBe("cloud_link_not_found");
     const first = await put(app);
@@ -25,7 +25,7 @@ describe("the cloud link", () => {
     for (const text of [first.text, read.text, log]) expect(text).not.toMatch(/slp_canary|slp_another/);
   });
 
-  test("ends once", async () => {
+  test("can be deleted once", async () => {
     const app = await memoryApp();
     await put(app);
     expect((await app.call("DELETE", PATH, { token: app.owner })).body).toEqual({ success: true });
@@ -33,7 +33,7 @@ describe("the cloud link", () => {
     expect((await app.call("GET", PATH, { token: app.owner })).status).toBe(404);
   });
 
-  test("is the owners' alone, and each organization has its own", async () => {
+  test("is accessible to owners alone, and each organization has its own", async () => {
     const app = await memoryApp();
     await put(app);
     const admin = await member(app, "admin");
@@ -69,7 +69,7 @@ describe("the cloud link", () => {
     expect([answer.status, answer.body.details[0].path]).toEqual([400, "token"]);
   });
 
-  test("is not for the cloud itself", async () => {
+  test("is not available in cloud mode", async () => {
     const app = await memoryApp({ mode: "cloud" });
     const answer = await put(app);
     expect([answer.status, answer.body.code]).toEqual([400, "cloud_mode"]);

@@ -16,7 +16,7 @@ const asOwner = (method: string, path: string, call: Call = {}) =>
 
 const BUG = { error: new Error("secret detail at /srv/slipway/x.ts") };
 
-describe("the one error body", () => {
+describe("the error body", () => {
   const answers: [number, () => Promise<Answer>][] = [
     [400, () => asOwner("POST", "/api/projects", { body: {} })],
     [401, () => app.call("GET", "/api/projects")],
@@ -42,7 +42,7 @@ describe("the one error body", () => {
     expect(headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
   });
 
-  test("comes with 500 for a bug, whose details go to the log under the request's id alone", async () => {
+  test("comes with 500 for a bug, whose details are only logged, under the request's id", async () => {
     const { call, owner, world } = await memoryApp({}, ({ projects }) => ({
       projects: failing(projects, "list", BUG),
     }));
@@ -54,7 +54,7 @@ describe("the one error body", () => {
     expect(bug?.text).toContain(headers.get("x-request-id")!);
   });
 
-  test("comes with 503 and Retry-After when the database is away", async () => {
+  test("comes with 503 and Retry-After when the database is unavailable", async () => {
     const serviceHealth = new MemoryServiceHealth();
     serviceHealth.answers = false;
     const answer = await (await memoryApp({}, () => ({ serviceHealth }))).call("GET", "/api/health");
@@ -93,7 +93,7 @@ describe("methods", () => {
     expect(headers.get("allow")?.split(", ").toSorted()).toEqual(allow.split(", ").toSorted());
   });
 
-  test("OPTIONS opens nothing to other origins", async () => {
+  test("OPTIONS allows nothing to other origins", async () => {
     const headers = { origin: "https://evil.example", "access-control-request-method": "POST" };
     const request = new Request("http://slipway.test/api/projects", { method: "OPTIONS", headers });
     const answer = await app.handle(request, "127.0.0.1");
@@ -101,7 +101,7 @@ describe("methods", () => {
   });
 
   test.each(["/api/health", "/api/projects", "/api/docs", "/api/nothing"])(
-    "HEAD %s answers as GET, without a body",
+    "HEAD %s answers like GET, without a body",
     async (path) => {
       const ask = (method: string) => {
         const headers = { authorization: `Bearer ${app.owner}` };
@@ -132,7 +132,7 @@ describe("methods", () => {
     "__proto__",
     "constructor",
     "a".repeat(2_000),
-  ])("an id like %p is not there", async (id) => {
+  ])("an id like %p is not found", async (id) => {
     expect((await asOwner("GET", `/api/projects/${id}`)).body.code).toBe("project_not_found");
     expect((await asOwner("DELETE", `/api/members/${id}`)).body.code).toBe("member_not_found");
     expect((await asOwner("DELETE", `/api/tokens/${id}`)).body.code).toBe("token_not_found");
@@ -143,7 +143,7 @@ const given = async (id: string) =>
   (await app.call("GET", "/api/health", { headers: { "x-request-id": id } })).headers.get("x-request-id");
 
 describe("X-Request-Id", () => {
-  test.each(["12345678", "trace-0af7651916cd43dd.1_2", "a".repeat(64)])("%p is taken over", async (id) => {
+  test.each(["12345678", "trace-0af7651916cd43dd.1_2", "a".repeat(64)])("%p is adopted", async (id) => {
     expect(await given(id)).toBe(id);
   });
 
@@ -154,7 +154,7 @@ describe("X-Request-Id", () => {
     },
   );
 
-  test("stands in the one log line of its request, with who asked and no query", async () => {
+  test("is in the only log line of its request, with the caller and without the query", async () => {
     const before = app.world.log.lines.length;
     await asOwner("GET", "/api/projects?search=private", { headers: { "x-request-id": "log-line-test" } });
     const lines = app.world.log.lines.slice(before).map(({ text }) => JSON.parse(text));
@@ -178,7 +178,7 @@ describe("paging", () => {
     "audit",
   ];
 
-  test.each(LISTS)("GET /api/%s refuses what is out of bounds and names it", async (list) => {
+  test.each(LISTS)("GET /api/%s refuses values out of bounds and names them", async (list) => {
     for (const query of [
       "page=0",
       "page=-1",
@@ -203,7 +203,7 @@ describe("paging", () => {
     expect((await asOwner("GET", `/api/${list}?limit=5&__proto__=x`)).status).toBe(200);
   });
 
-  test("gives 50 newest first, the rest on further pages, nothing past the end, and always the total", async () => {
+  test("returns 50 newest first, the rest on further pages, nothing past the end, and always the total", async () => {
     const { call, owner, world } = await memoryApp();
     for (let number = 0; number < 60; number++) {
       await call("POST", "/api/projects", { token: owner, body: { name: `P${number}` } });
@@ -222,7 +222,7 @@ describe("paging", () => {
 });
 
 describe("the service about itself", () => {
-  test("GET /api/health and /api/health/env tell version, mode and runtime without credentials", async () => {
+  test("GET /api/health and /api/health/env return version, mode and runtime without credentials", async () => {
     const cloud = await memoryApp({ mode: "cloud", runtime: "auto" }, () => ({
       containerEngine: new MemoryContainerEngine(true),
     }));
@@ -239,7 +239,7 @@ describe("the service about itself", () => {
     expect((await own.call("GET", "/api/health/env")).body).toMatchObject({ selfHosted: true, runtime: "process" });
   });
 
-  test("GET /metrics is Prometheus text whose labels hold routes, never ids or what callers make up", async () => {
+  test("GET /metrics is Prometheus text whose labels hold routes, never ids or input of callers", async () => {
     const { call, owner, handle } = await memoryApp();
     const { id } = (await call("POST", "/api/projects", { token: owner, body: { name: "Harbour" } })).body.data;
     await call("GET", `/api/projects/${id}`, { token: owner });

@@ -19,7 +19,7 @@ async function scene() {
   return { app, projectId, first, held, removeProject };
 }
 
-test.each(["keep", "reject"])("what %s waits for does not count as the time that a deployment took", async (word) => {
+test.each(["keep", "reject"])("the time until %s does not count towards the duration of a deployment", async (word) => {
   const { app, held } = await scene();
   await using _ = app;
   const { durationMs, finishedAt } = (await app.get(`/${held}`)).body.data;
@@ -29,12 +29,12 @@ test.each(["keep", "reject"])("what %s waits for does not count as the time that
   expect(Date.parse(decided.finishedAt) - Date.parse(finishedAt)).toBeGreaterThanOrEqual(3_600_000);
 });
 
-describe("decisions that meet", () => {
+describe("concurrent decisions", () => {
   test.each([
     ["keep", "keep"],
     ["reject", "reject"],
     ["keep", "reject"],
-  ])("%s and %s at once: one of them counts, and the other is told so", async (one, other) => {
+  ])("%s and %s at once: one of them succeeds, and the other is refused", async (one, other) => {
     const { app, held } = await scene();
     await using _ = app;
     const answers = await Promise.all([app.post(`/${held}/${one}`), app.post(`/${held}/${other}`)]);
@@ -46,7 +46,7 @@ describe("decisions that meet", () => {
     for (const word of [one, other]) expect((await app.post(`/${held}/${word}`)).status).toBe(400);
   });
 
-  test("with a deployment that waits: it goes on once it is decided, from what was decided", async () => {
+  test("with a queued deployment: it continues after the decision, from its result", async () => {
     const { app, held, first, projectId } = await scene();
     await using _ = app;
     const { body } = await app.post("/build/access", { projectId, services: [WEB, WORKER] });
@@ -57,7 +57,7 @@ describe("decisions that meet", () => {
     expect(services.map(({ status }) => status)).toEqual(["unchanged", "unchanged"]);
   });
 
-  test("with the same key: the first answer is given again", async () => {
+  test("with the same key: the first response is returned again", async () => {
     const { app, held } = await scene();
     await using _ = app;
     const keep = () =>
@@ -72,7 +72,7 @@ describe("decisions that meet", () => {
   });
 
   test.each(["keep", "reject"])(
-    "%s and the project's deletion: nobody waits, and there is no such deployment any more",
+    "%s and the project's deletion: both complete, and the deployment is gone",
     async (word) => {
       const { app, held, removeProject } = await scene();
       await using _ = app;
@@ -84,7 +84,7 @@ describe("decisions that meet", () => {
     },
   );
 
-  test("come first: what awaits one can be pinned, and neither gone back to nor cancelled, started or deleted", async () => {
+  test("come first: while one is pending, pinning works, but not rollback, cancel, build or deletion", async () => {
     const { app, held } = await scene();
     await using _ = app;
     for (const word of ["rollback", "cancel", "build"]) expect((await app.post(`/${held}/${word}`)).status).toBe(400);

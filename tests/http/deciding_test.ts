@@ -8,9 +8,9 @@ import { furnish } from "../support/apps/furnished.ts";
 async function scene(restoredDeploymentId: string | null) {
   const app = await memoryApp();
   const { released: id } = await furnish(app);
-  const asked: string[] = [];
+  const decisions: string[] = [];
   const decide = (decision: "kept" | "rejected") => async (by: Principal, named: string) => {
-    asked.push(`${decision} ${named} by ${by.role}`);
+    decisions.push(`${decision} ${named} by ${by.role}`);
     const status = decision === "kept" ? "ready" : "rejected";
     return { ...(await app.world.deployments.get(named))!, status, decision } as Deployment;
   };
@@ -23,29 +23,29 @@ async function scene(restoredDeploymentId: string | null) {
   });
   const post = (path: string, body?: object) =>
     app.call("POST", `/api/deployments/${id}/${path}`, { token: app.owner, ...(body && { body }) });
-  return { id, asked, post };
+  return { id, decisions, post };
 }
 
-test("keep answers with the deployment as it stands then", async () => {
-  const { id, asked, post } = await scene(null);
+test("keep answers with the deployment after the decision", async () => {
+  const { id, decisions, post } = await scene(null);
   const answer = await post("keep");
   expect(answer.body).toMatchObject({ success: true, deployment: { id, status: "ready", decision: "kept" } });
   expect(Object.keys(answer.body).toSorted()).toEqual(["deployment", "success"]);
-  expect(asked).toEqual([`kept ${id} by owner`]);
+  expect(decisions).toEqual([`kept ${id} by owner`]);
 });
 
-test.each([["dep_01m7edka8326kz9mv55sbbg868"], [null]])("reject tells that %p serves again", async (restored) => {
-  const { id, asked, post } = await scene(restored);
+test.each([["dep_01m7edka8326kz9mv55sbbg868"], [null]])("reject answers that %p serves again", async (restored) => {
+  const { id, decisions, post } = await scene(restored);
   const deployment = { id, status: "rejected", decision: "rejected" };
   expect((await post("reject")).body).toMatchObject({ success: true, deployment, restoredDeploymentId: restored });
-  expect(asked).toEqual([`rejected ${id} by owner`]);
+  expect(decisions).toEqual([`rejected ${id} by owner`]);
 });
 
-test.each(["keep", "reject"])("%s takes no fields", async (word) => {
-  const { asked, post } = await scene(null);
+test.each(["keep", "reject"])("%s accepts no fields", async (word) => {
+  const { decisions, post } = await scene(null);
   expect((await post(word, {})).status).toBe(200);
   expect((await post(word, { services: ["web"] })).status).toBe(400);
-  expect(asked).toHaveLength(1);
+  expect(decisions).toHaveLength(1);
 });
 
 describe.each(["keep", "reject", "cancel"])("%s", (word) => {
@@ -77,14 +77,14 @@ describe.each(["keep", "reject", "cancel"])("%s", (word) => {
     return { app, id, signal, answering, end };
   }
 
-  test("waits no longer than its caller does", async () => {
+  test("is aborted when its client disconnects", async () => {
     const { signal, answering } = await left({});
     expect((await answering).status).toBeGreaterThanOrEqual(400);
     expect(signal?.aborted).toBe(true);
   });
 
-  test("waits for the answer to a named key, which its caller may ask for again", async () => {
-    const key = { "idempotency-key": "asked-once" };
+  test("continues for a request with an idempotency key, whose response can be fetched again", async () => {
+    const key = { "idempotency-key": "decided-once" };
     const { app, id, answering, end } = await left(key);
     end();
     await answering;

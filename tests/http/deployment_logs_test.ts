@@ -17,7 +17,7 @@ interface Line {
 }
 
 describe("GET /api/deployments/:id/logs", () => {
-  test("gives every line with number, time, level, step, service and stream", async () => {
+  test("returns every line with number, time, level, step, service and stream", async () => {
     await using app = await deployingApp();
     const { body } = await app.get(`/${await built(app)}/logs`);
     expect(body.data.find(({ message }: Line) => message === "line 7")).toEqual({
@@ -32,7 +32,7 @@ describe("GET /api/deployments/:id/logs", () => {
     expect(body.nextSince).toBe(body.data.at(-1).seq);
   });
 
-  test("goes on after `since`, `limit` at a time, and misses nothing", async () => {
+  test("continues after `since`, `limit` at a time, and misses nothing", async () => {
     await using app = await deployingApp();
     const id = await built(app);
     const all = (await app.get(`/${id}/logs`)).body.data as Line[];
@@ -50,7 +50,7 @@ describe("GET /api/deployments/:id/logs", () => {
     expect(paged).toEqual(all);
   });
 
-  test("is there while the build runs", async () => {
+  test("is available while the build runs", async () => {
     await using app = await deployingApp();
     app.world.builder.scripts.set(BUILD, { prints: ["compiling"], hangs: true });
     const id = await app.deploy(await app.project());
@@ -61,7 +61,7 @@ describe("GET /api/deployments/:id/logs", () => {
     await app.post(`/${id}/cancel`);
   });
 
-  test("gives what the program printed, with numbers of its own, by kind=runtime", async () => {
+  test("returns the output of the program, with numbers of its own, by kind=runtime", async () => {
     await using app = await deployingApp();
     const id = await built(app);
     const { data, nextSince } = (await app.get(`/${id}/logs?kind=runtime`)).body;
@@ -74,7 +74,7 @@ describe("GET /api/deployments/:id/logs", () => {
     expect((await app.get(`/${id}/logs?kind=runtime&service=other`)).body.data).toEqual([]);
   });
 
-  test("gives the last lines by `tail`, in order, of those after `since`", async () => {
+  test("returns the last lines by `tail`, in order, of those after `since`", async () => {
     await using app = await deployingApp();
     const id = await built(app);
     const all = (await app.get(`/${id}/logs`)).body.data as Line[];
@@ -91,7 +91,7 @@ describe("GET /api/deployments/:id/logs", () => {
     expect(await text.text()).toBe(`${all.at(-2)!.message}\n${all.at(-1)!.message}\n`);
   });
 
-  test("gives the last lines of what the program printed by `tail`", async () => {
+  test("returns the last lines of the program's output by `tail`", async () => {
     await using app = await deployingApp();
     const prints = Array.from({ length: 2_345 }, (_, index) => `printed ${index + 1}`);
     app.world.runtime.scripts.set(START, { does: "answers", prints });
@@ -115,7 +115,7 @@ describe("GET /api/deployments/:id/logs", () => {
     expect((await app.get(`/${id}/logs?service=other`)).body.data).toEqual([]);
   });
 
-  test("gives what the program printed after it was replaced, or did not come up", async () => {
+  test("returns the output of a program that was replaced, or did not come up", async () => {
     await using app = await deployingApp();
     const project = await app.project();
     app.world.runtime.scripts.set(START, { does: "answers", prints: ["up", "ready"], lastWords: ["bye"] });
@@ -140,7 +140,7 @@ describe("GET /api/deployments/:id/logs", () => {
     expect(reasons.map(({ message }: Line) => message)).toEqual(["no luck"]);
   });
 
-  test("gives the whole log as text where text is wanted", async () => {
+  test("returns the whole log as text when text is requested", async () => {
     await using app = await deployingApp();
     const id = await built(app);
     const response = await app.ask(`/${id}/logs`, { headers: { accept: "text/plain" } });
@@ -156,7 +156,7 @@ describe("GET /api/deployments/:id/logs", () => {
     ["text/plain;q=0.1, application/json", "application/json"],
     ["text/html", "application/json"],
     ["text/plain, */*;q=0.1", "text/plain"],
-  ])("answers Accept: %s with %s, and says that the answer depends on it", async (accept, media) => {
+  ])("answers Accept: %s with %s, and adds a Vary header", async (accept, media) => {
     await using app = await deployingApp();
     const id = await app.deploy(await app.project(), { start: false });
     const response = await app.ask(`/${id}/logs`, { headers: { accept } });
@@ -181,7 +181,7 @@ describe("GET /api/deployments/:id/logs", () => {
     expect([status, body.details]).toEqual([400, [{ path, message }]]);
   });
 
-  test("takes any `since`, from 0 to beyond all numbers", async () => {
+  test("accepts any `since`, from 0 to beyond all numbers", async () => {
     await using app = await deployingApp();
     const id = await built(app);
     expect((await app.get(`/${id}/logs?since=0`)).body.data).not.toEqual([]);

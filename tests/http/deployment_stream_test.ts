@@ -30,7 +30,7 @@ describe("GET /api/deployments/:id/stream", () => {
     expect(frames.at(-1)!.data).toMatchObject({ type: "end", status: "ready", decision: null, error: null });
   });
 
-  test("goes on after `since` or Last-Event-ID, whichever is larger", async () => {
+  test("continues after `since` or Last-Event-ID, whichever is larger", async () => {
     await using app = await deployingApp();
     const id = await app.deployed(await app.project());
     const first = async (query: string, lastEventId?: string) => {
@@ -55,7 +55,7 @@ describe("GET /api/deployments/:id/stream", () => {
     expect(framesOf(await (await app.ask(`/${id}/stream?since=${last - 1}`)).text())).toHaveLength(1);
   });
 
-  test("of a running one gives what happens as it happens, and closes after the end", async () => {
+  test("of a running one sends events as they happen, and closes after the end", async () => {
     await using app = await deployingApp();
     const id = await building(app);
     const reader = (await app.ask(`/${id}/stream`)).body!.getReader();
@@ -67,7 +67,7 @@ describe("GET /api/deployments/:id/stream", () => {
     await readToEnd(reader);
   });
 
-  test("of a running one closes after the end, also when resumed after a number that no event has yet", async () => {
+  test("of a running one closes after the end, even when resumed after a number that no event has yet", async () => {
     await using app = await deployingApp();
     const id = await building(app);
     const reader = (await app.ask(`/${id}/stream?since=1000000`)).body!.getReader();
@@ -76,7 +76,7 @@ describe("GET /api/deployments/:id/stream", () => {
     await readToEnd(reader);
   });
 
-  test("ends behind a line that came after the end of the deployment", async () => {
+  test("ends after a line that was added after the end of the deployment", async () => {
     await using app = await deployingApp();
     const id = await app.deployed(await app.project());
     const [, line] = await app.world.deploymentEvents.read(id, { since: 0, limit: 2 });
@@ -86,7 +86,7 @@ describe("GET /api/deployments/:id/stream", () => {
     expect(response.status).toBe(204);
   });
 
-  test("leaves nobody listening when the client goes", async () => {
+  test("leaves no follower when the client disconnects", async () => {
     await using app = await deployingApp();
     const id = await building(app);
     const follow = app.world.deploymentEvents.follow.bind(app.world.deploymentEvents);
@@ -159,7 +159,7 @@ test("open feeds end within 5 seconds of revocation, logout, removal, and lost g
   const other = [{ resource: "project", id: "prj_01m7edka8326kz9mv55sbbg868", action: "read" }];
   await call("PATCH", `/api/members/${restricted.userId}`, { token: owner, body: { grants: other } });
   await Promise.all(ending.map(readToEnd));
-  const pending = await Promise.race([stays.read().then(() => "told"), Bun.sleep(50).then(() => "silent")]);
+  const pending = await Promise.race([stays.read().then(() => "event"), Bun.sleep(50).then(() => "silent")]);
   expect(pending).toBe("silent");
   await app.post(`/${id}/cancel`);
 });

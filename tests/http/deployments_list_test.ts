@@ -3,7 +3,7 @@ import { member, memoryApp } from "../support/apps/app.ts";
 import { deployingApp } from "../support/apps/deploying_app.ts";
 
 describe("GET /api/deployments", () => {
-  test("shows only those with a status, an environment or a branch", async () => {
+  test("filters by status, environment or branch", async () => {
     await using app = await deployingApp();
     const projectId = await app.project();
     const live = await app.deployed(projectId, { branch: "main" });

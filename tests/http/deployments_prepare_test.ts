@@ -21,7 +21,7 @@ describe("POST /api/deployments/prepare", () => {
     { source: "local", path: "/srv/shop" },
     { gitUrl: ADDRESS },
     { gitUrl: ADDRESS, branch: "main" },
-  ])("says of %j how it would be built, and leaves nothing", async (body) => {
+  ])("describes how %j would be built, and leaves nothing", async (body) => {
     const { app, prepare } = await scene();
     const answer = await prepare(body);
     expect(answer.status).toBe(200);
@@ -59,20 +59,20 @@ describe("POST /api/deployments/prepare", () => {
     [{ gitUrl: ADDRESS, source: "githost", owner: "acme", repo: "shop" }, "gitUrl"],
     [{ gitUrl: ADDRESS, source: "local", path: "/srv/shop" }, "gitUrl"],
     [{ gitUrl: ADDRESS, owner: "acme" }, "gitUrl"],
-  ])("refuses %j by naming %s", async (body, field) => {
+  ])("refuses %j and names %s", async (body, field) => {
     const { prepare } = await scene();
     const answer = await prepare(body);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, field]);
   });
 
-  test("refuses an address as a project does, with the same words", async () => {
+  test("refuses an address like a project does, with the same message", async () => {
     const { app, prepare } = await scene();
     const gitUrl = "http://git.example.com/acme/shop.git";
     const project = await app.call("POST", "/api/projects", { token: app.owner, body: { name: "Shop", gitUrl } });
     expect((await prepare({ gitUrl })).body.details).toEqual(project.body.details);
   });
 
-  test("tells what is wrong with a repository or branch that is not there, and leaves nothing", async () => {
+  test("reports what is wrong with a repository or branch that does not exist, and leaves nothing", async () => {
     const { app, prepare } = await scene();
     expect((await prepare({ source: "githost", owner: "acme", repo: "none" })).body.code).toBe("git_not_found");
     const branch = await prepare({ source: "githost", owner: "acme", repo: "shop", branch: "gone" });
@@ -105,7 +105,7 @@ describe("in cloud mode", () => {
     { source: "local", path: "" },
     { source: "local", path: "relative", banana: 1 },
     { source: "local", owner: ["acme"], repo: null, branch: "-" },
-  ])("%j is refused with 403 before anything else about it is looked at", async (body) => {
+  ])("%j is refused with 403 before the rest of it is validated", async (body) => {
     const { app, prepare } = await scene({ mode: "cloud" });
     const refused = await prepare(body);
     expect([refused.status, refused.body.code]).toEqual([403, "local_source_forbidden"]);
@@ -115,14 +115,14 @@ describe("in cloud mode", () => {
     expect((await app.call("POST", "/api/deployments/prepare", { body })).status).toBe(401);
   });
 
-  test("a body that says no source, or another one, is judged by its form", async () => {
+  test("a body without a source, or with another one, is validated by its schema", async () => {
     const { prepare } = await scene({ mode: "cloud" });
     for (const body of [{}, { source: "Local" }, { source: ["local"] }, { source: "githost", path: 5 }]) {
       expect((await prepare(body)).status).toBe(400);
     }
   });
 
-  test("a repository is prepared, and an upload of mode cloud deployed", async () => {
+  test("a repository is prepared, by owner and name or by address", async () => {
     const { prepare } = await scene({ mode: "cloud" });
     expect((await prepare({ source: "githost", owner: "acme", repo: "shop" })).status).toBe(200);
     expect((await prepare({ gitUrl: ADDRESS })).status).toBe(200);

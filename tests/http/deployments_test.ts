@@ -60,7 +60,7 @@ describe("POST /api/deployments", () => {
     expect((await app.post("", { projectId: bare })).body.code).toBe("no_source");
   });
 
-  test("with the same key makes one deployment", async () => {
+  test("creates one deployment for repeated requests with the same key", async () => {
     await using app = await deployingApp();
     const projectId = await app.project();
     const headers = { "idempotency-key": "once" };
@@ -101,7 +101,7 @@ describe("GET /api/deployments", () => {
     }
   });
 
-  test("says for which deployment a queued one waits", async () => {
+  test("names the deployment that a queued one waits for", async () => {
     await using app = await deployingApp();
     app.world.builder.scripts.set(BUILD, { hangs: true });
     const projectId = await app.project();
@@ -116,7 +116,7 @@ describe("GET /api/deployments", () => {
 });
 
 describe("GET /api/deployments/:id/build", () => {
-  test("tells status, step, percent, steps, last number and services", async () => {
+  test("returns status, step, percent, steps, last number and services", async () => {
     await using app = await deployingApp();
     const id = await app.deployed(await app.project());
     const { data } = (await app.get(`/${id}/build`)).body;
@@ -126,7 +126,7 @@ describe("GET /api/deployments/:id/build", () => {
     expect(data.services).toHaveLength(1);
   });
 
-  test("tells where a failed one stopped", async () => {
+  test("returns the step at which a failed one stopped", async () => {
     await using app = await deployingApp();
     app.world.builder.scripts.set(BUILD, { exitCode: 2 });
     const id = await app.deployed(await app.project());
@@ -156,7 +156,7 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     expect((await app.get(`/${first}`)).body.data).toMatchObject({ status: "ready", active: false });
   });
 
-  test("pin keeps by default and lets go when told so", async () => {
+  test("pin pins by default and unpins on request", async () => {
     await using app = await deployingApp();
     const id = await app.deployed(await app.project());
     expect((await app.post(`/${id}/pin`)).body.data).toMatchObject({ id, pinned: true, active: true });
@@ -164,7 +164,7 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     expect((await app.post(`/${id}/pin`, { pinned: "no" })).status).toBe(400);
   });
 
-  test("restart, info and usage tell of what runs", async () => {
+  test("restart, info and usage report on what runs", async () => {
     await using app = await deployingApp();
     const id = await app.deployed(await app.project());
     const info = (await app.get(`/${id}/info`)).body.data;
@@ -197,7 +197,7 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     expect((await app.post(`/${id}/restart`)).body).toEqual({ success: true, message: "Restarted 1 service" });
   });
 
-  test("info tells that what was healthy has ended since", async () => {
+  test("info reports that a healthy service has ended since", async () => {
     await using app = await deployingApp();
     const id = await app.deployed(await app.project());
     const [instance] = await app.world.runtime.list();
@@ -206,7 +206,7 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     expect(service).toMatchObject({ status: "exited", health: "unhealthy" });
   });
 
-  test("info tells the ports inside, and no address of what is not reached", async () => {
+  test("info reports the container ports, and no address of what cannot be reached", async () => {
     await using app = await deployingApp();
     const id = await app.deployed(await app.project());
     const [instance] = await app.world.runtime.list();
@@ -226,7 +226,7 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     }
   });
 
-  test("of what does not run there is nothing to tell or restart", async () => {
+  test("info and usage are empty and restart is refused when nothing runs", async () => {
     await using app = await deployingApp();
     app.world.builder.scripts.set(BUILD, { exitCode: 2 });
     const id = await app.deployed(await app.project());
@@ -237,7 +237,7 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     expect((await app.post(`/${id}/rollback`)).body.code).toBe("not_a_release");
   });
 
-  test("cancel says so, and refuses what has ended", async () => {
+  test("cancel confirms, and refuses a deployment that has ended", async () => {
     await using app = await deployingApp();
     const id = await app.deploy(await app.project(), { start: false });
     expect((await app.post(`/${id}/cancel`)).body).toEqual({ success: true, message: "The deployment is cancelled" });
@@ -245,7 +245,7 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     expect([again.status, again.body.code]).toEqual([400, "deployment_not_movable"]);
   });
 
-  test("delete is refused while it runs; a deleted one never existed", async () => {
+  test("delete is refused while it runs; a deleted one looks like one that never existed", async () => {
     await using app = await deployingApp();
     const projectId = await app.project();
     const remove = (id: string) => app.call("DELETE", `/api/deployments/${id}`, { token: app.owner });
@@ -262,7 +262,7 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
   });
 });
 
-describe("who may do what", () => {
+describe("permissions", () => {
   test("a grant on a project covers its deployments and no others", async () => {
     await using app = await deployingApp();
     const [mine, other] = [await app.project(), await app.project()];
@@ -304,7 +304,7 @@ describe("who may do what", () => {
   });
 });
 
-test("the repository of the git host is deployed from where that is", async () => {
+test("a repository of the git host is deployed from its address", async () => {
   await using app = await deployingApp();
   app.world.sources.known.git["https://git.example.com/acme/quay.git"] = app.world.sources.known.git[REPOSITORY]!;
   const id = await app.deployed(await app.project({ gitOwner: "acme", gitRepo: "quay", gitBranch: "main" }));

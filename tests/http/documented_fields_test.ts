@@ -40,14 +40,14 @@ const says = ({ $ref, anyOf = [], description }: Loose): boolean =>
   description !== undefined || $ref !== undefined || anyOf.some(says);
 
 describe("GET /api/openapi.json", () => {
-  test("says what every field of every body and answer means", () => {
+  test("describes every field of every body and response", () => {
     const silent = [...schemas()].flatMap(([at, { properties = {} }]) =>
       Object.entries<Loose>(properties).flatMap(([name, field]) => (says(field) ? [] : [`${at}.${name}`])),
     );
     expect([...new Set(silent)]).toEqual([]);
   });
 
-  test("says what every parameter means", () => {
+  test("describes every parameter", () => {
     const silent = Object.entries<Loose>(document.paths).flatMap(([path, methods]) =>
       Object.values<Loose>(methods).flatMap(({ parameters = [] }) =>
         parameters.filter(({ description }: Loose) => !description).map(({ name }: Loose) => `${path} ${name}`),
@@ -56,7 +56,7 @@ describe("GET /api/openapi.json", () => {
     expect(silent).toEqual([]);
   });
 
-  test("explains every value of every field that has only some", () => {
+  test("describes every value of every field with a fixed set of values", () => {
     for (const [at, { enum: values, "x-enumDescriptions": meanings = {} }] of schemas()) {
       if (values === undefined) continue;
       expect([at, Object.keys(meanings)]).toEqual([at, values]);
@@ -64,7 +64,7 @@ describe("GET /api/openapi.json", () => {
     }
   });
 
-  test("names what many fields share", () => {
+  test("names schemas that many fields share", () => {
     const named = document.components.schemas;
     expect(named.DeploymentStatus.enum).toEqual([...DEPLOYMENT_STATUSES]);
     expect(named.ServiceStatus.enum).toEqual([...SERVICE_STATUSES]);
@@ -99,7 +99,7 @@ describe("GET /api/docs", () => {
     }
   });
 
-  test("shows every value of a status, a role and a level with what it means", () => {
+  test("shows every value of a status, a role and a level with its meaning", () => {
     for (const name of ["DeploymentStatus", "ServiceStatus", "Trigger", "Decision", "Role", "Resource", "Level"]) {
       const { enum: values, "x-enumDescriptions": meanings } = document.components.schemas[name];
       for (const value of values) {
@@ -108,7 +108,7 @@ describe("GET /api/docs", () => {
     }
   });
 
-  test("tells what is required, what is the default, and which type a field has", () => {
+  test("shows what is required, the default, and the type of a field", () => {
     expect(row("project.create", "name")).toContain("<td>required");
     expect(row("project.create", "slug")).not.toContain("required");
     expect(row("deployment.pin", "pinned")).toContain("Defaults to <code>true</code>");
@@ -119,7 +119,7 @@ describe("GET /api/docs", () => {
     expect(row("server.create", "sshPort")).toContain("Defaults to <code>22</code>");
   });
 
-  test("shows fields inside of others by their path", () => {
+  test("shows nested fields by their path", () => {
     expect(row("variable.change", "upserts[].key")).toContain("<td>required");
     expect(row("type-Me", "credential.kind")).toBeString();
   });

@@ -30,7 +30,7 @@ async function partyOf({ call }: TestApp, as: object, name = "Site") {
 const untouched = scene();
 
 describe("a free name", () => {
-  test("is the project's at once; a taken one gets a random ending, for the own organization as for others", async () => {
+  test("belongs to the project at once; a taken one gets a random suffix, in the same organization and in others", async () => {
     const { here, there } = await scene();
     const first = (await here.claim("shop.localhost")).body.data;
     expect(first).toMatchObject({ hostname: "shop.localhost", type: "free", verified: true, verification: null });
@@ -38,7 +38,7 @@ describe("a free name", () => {
     expect((await there.claim("SHOP.localhost.")).body.data.hostname).toMatch(RANDOM);
   });
 
-  test("ten at once all get one, each its own", async () => {
+  test("is assigned to each of ten concurrent requests, each its own", async () => {
     const { here } = await scene();
     const answers = await Promise.all(Array.from({ length: 10 }, () => here.claim("shop.localhost")));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
@@ -59,7 +59,7 @@ describe("a free name", () => {
     expect([answer.status, answer.body.details[0].path]).toEqual([400, "hostname"]);
   });
 
-  test("that came with the project goes only with it", async () => {
+  test("that came with the project is removed only with it", async () => {
     const { here } = await scene();
     const own = (await here.list()).data[0];
     expect(own).toMatchObject({ hostname: "site.localhost", type: "free" });
@@ -70,14 +70,14 @@ describe("a free name", () => {
     expect((await here.claim("shop.localhost")).body.data.hostname).toBe("shop.localhost");
   });
 
-  test("in two organizations with the same slug the later project has a random ending", async () => {
+  test("in two organizations with the same slug the later project gets a random suffix", async () => {
     const { there } = await scene();
     expect((await there.list()).data[0].hostname).toMatch(/^site-[a-z0-9]{6}\.localhost$/);
   });
 });
 
 describe("a custom name", () => {
-  test("waits for the TXT record that the answer describes, then stays proven", async () => {
+  test("waits for the TXT record that the response describes, then stays verified", async () => {
     const { app, here } = await scene();
     const { data } = (await here.claim("WWW.Example.com")).body;
     expect(data).toMatchObject({ hostname: "www.example.com", type: "custom", verified: false, verifiedAt: null });
@@ -101,7 +101,7 @@ describe("a custom name", () => {
     expect((await here.verify(data.id)).body.data).toEqual(proven);
   });
 
-  test("answers 503 when no name server does, and says nothing was proven", async () => {
+  test("answers 503 when no name server does, and verifies nothing", async () => {
     const { app, here } = await scene();
     const { data } = (await here.claim("www.example.com")).body;
     app.world.nameRecords.set(data.verification.name, { silent: true });
@@ -114,7 +114,7 @@ describe("a custom name", () => {
     expect((await here.list()).data).toContainEqual(data);
   });
 
-  test("is one organization's in the whole installation", async () => {
+  test("belongs to one organization in the whole installation", async () => {
     const { here, there } = await scene();
     expect((await here.claim("www.example.com")).status).toBe(201);
     for (const party of [here, there]) {
@@ -123,7 +123,7 @@ describe("a custom name", () => {
     }
   });
 
-  test("that the own organization has names the project, to whom may see it", async () => {
+  test("of the same organization names its project, to those who may see it", async () => {
     const { app, here, there } = await scene();
     const { projectId } = await partyOf(app, { token: app.owner }, "Second site");
     await here.claim("www.example.com");
@@ -139,7 +139,7 @@ describe("a custom name", () => {
     expect(hidden.body.error).toBe('Cannot use "www.example.com": it is taken on this installation');
   });
 
-  test("that nobody proved may be taken by another organization after 72 hours, and not by the own one", async () => {
+  test("that was not verified may be claimed by another organization after 72 hours, and not by the same one", async () => {
     const { app, here, there } = await scene();
     const stale = (await here.claim("www.example.com")).body.data;
     app.world.clock.advance(72 * HOUR);
@@ -153,7 +153,7 @@ describe("a custom name", () => {
     expect((await there.verify(fresh.id)).status).toBe(400);
   });
 
-  test("that was proven stays, however old", async () => {
+  test("that was verified stays, however old", async () => {
     const { app, here, there } = await scene();
     const { data } = (await here.claim("www.example.com")).body;
     app.world.nameRecords.set(data.verification.name, { texts: [data.verification.value] });
@@ -162,7 +162,7 @@ describe("a custom name", () => {
     expect((await there.claim("www.example.com")).status).toBe(409);
   });
 
-  test("of twenty organizations' claims at once exactly one holds", async () => {
+  test("claimed by twenty organizations at once is given to exactly one", async () => {
     const { here, there } = await scene();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => (index % 2 ? here : there).claim("www.example.com")),
@@ -171,7 +171,7 @@ describe("a custom name", () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
   });
 
-  test("may hold letters of all languages and is kept as DNS spells it", async () => {
+  test("may contain letters of all languages and is stored as DNS spells it", async () => {
     const { here } = await scene();
     expect((await here.claim("bücher.example")).body.data.hostname).toBe("xn--bcher-kva.example");
     expect((await here.claim("xn--bcher-kva.example")).status).toBe(409);
@@ -193,20 +193,20 @@ describe("a custom name", () => {
     "exa\nmple.com",
     `${"a".repeat(64)}.com`,
     "%2e.com",
-  ])("%p is none", async (hostname) => {
+  ])("%p is not valid", async (hostname) => {
     const { here } = await untouched;
     expect((await here.claim(hostname)).body.details?.[0].path).toBe("hostname");
   });
 });
 
-test("the API's own host and the base domain are nobody's", async () => {
+test("a custom name cannot be the API's own host or the base domain", async () => {
   const { here } = await scene({ publicUrl: "https://deploy.example.com:8443", baseDomain: "apps.example.com" });
   for (const hostname of ["deploy.example.com", "apps.example.com", "DEPLOY.example.com."]) {
     expect((await here.claim(hostname)).body.code).toBe("hostname_taken");
   }
 });
 
-test("an unknown project, another organization's, and one deleted are all 404", async () => {
+test("a claim for an unknown, another organization's or a deleted project is not found", async () => {
   const { app, here, there } = await scene();
   await app.call("DELETE", `/api/projects/${here.projectId}`, { token: app.owner });
   for (const projectId of [there.projectId, here.projectId, "prj_00000000000000000000000000", "nonsense"]) {
@@ -214,7 +214,7 @@ test("an unknown project, another organization's, and one deleted are all 404", 
   }
 });
 
-test("GET /api/domains lists the own organization's, newest first, also of one project", async () => {
+test("GET /api/domains lists those of the organization, newest first, also of one project", async () => {
   const { app, here, there } = await scene();
   app.world.clock.advance(1);
   await here.claim("www.example.com");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { deployingApp } from "../support/apps/deploying_app.ts";
 import { BUILD, START } from "../support/apps/engine_scene.ts";
 
-test("pin is refused for what was cancelled, failed or cleaned up; letting go never is", async () => {
+test("pin is refused for a cancelled, failed or cleaned-up deployment; unpin never is", async () => {
   await using app = await deployingApp();
   const projectId = await app.project();
   const pin = async (id: string) => {

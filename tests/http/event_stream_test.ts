@@ -23,7 +23,7 @@ async function next(reader: Reader): Promise<string | undefined> {
 }
 
 describe("eventStream()", () => {
-  test("opens with a comment, gives each event its number, name and one line of data, and closes", async () => {
+  test("opens with a comment, sends each event with its number, name and one line of data, and closes", async () => {
     const message = 'two\nlines, \r "quotes" and ü\u2028';
     const response = eventStream(batchesOf([event(1, { message }), event(2)], [event(3)]), { report: complain });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -33,7 +33,7 @@ describe("eventStream()", () => {
     );
   });
 
-  test("sends a comment now and then while nothing happens", async () => {
+  test("sends a heartbeat comment while nothing happens", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     async function* source() {
       await promise;
@@ -49,25 +49,25 @@ describe("eventStream()", () => {
     expect(rest.filter((text) => text !== ": beat\n\n")).toEqual(["id: 1\nevent: log\ndata: {}\n\n"]);
   });
 
-  test("asks for no more than the reader takes, and piles up no heartbeats", async () => {
-    let asked = 0;
+  test("reads no more than the client consumes, and queues no heartbeats", async () => {
+    let produced = 0;
     async function* endless() {
-      for (;;) yield [event(++asked)];
+      for (;;) yield [event(++produced)];
     }
     const stream = eventStream(endless(), { heartbeatMs: 1, report: complain });
     const reader = stream.body!.getReader();
     await next(reader);
     await next(reader);
     await Bun.sleep(20);
-    expect(asked).toBeLessThanOrEqual(3);
+    expect(produced).toBeLessThanOrEqual(3);
     for (let count = 0; count < 5; count++) expect(await next(reader)).toStartWith("id: ");
     await reader.cancel();
-    const last = asked;
+    const last = produced;
     await Bun.sleep(5);
-    expect(asked).toBe(last);
+    expect(produced).toBe(last);
   });
 
-  test("ends the source when the client leaves, even while it waits for an event", async () => {
+  test("ends the source when the client disconnects, even while it waits for an event", async () => {
     const left = new AbortController();
     const ended = Promise.withResolvers<string>();
     async function* source() {
@@ -88,7 +88,7 @@ describe("eventStream()", () => {
     expect((await waiting).done).toBe(true);
   });
 
-  test("starts nothing for an answer that nobody reads", async () => {
+  test("starts nothing for a response that is not read", async () => {
     let started = false;
     async function* source() {
       started = true;
@@ -99,7 +99,7 @@ describe("eventStream()", () => {
     expect(started).toBe(false);
   });
 
-  test("reports what the source throws, and only closes towards the client", async () => {
+  test("reports errors of the source, and only closes towards the client", async () => {
     const reported: unknown[] = [];
     const broken = new Error("Broken on purpose");
     async function* source() {

@@ -188,14 +188,14 @@ describe("fields", () => {
       "services.0.dependsOn.db.condition",
       'must be one of service_started, service_healthy, service_completed_successfully (did you mean "service_healthy"?)',
     ],
-  ])("PATCH /api/projects/:id refuses %j and names what was probably meant", async (body, path, message) => {
+  ])("PATCH /api/projects/:id refuses %j and suggests what was probably meant", async (body, path, message) => {
     const answer = await asOwner("PATCH", `/api/projects/${projectId}`, { body });
     expect(answer.status).toBe(400);
     expect(answer.body.details).toEqual([{ path, message }]);
     expect(answer.body.error).toBe(`Cannot accept the request: "${path}" ${message}`);
   });
 
-  test("words that the rules refuse are answered with the nearest one too", async () => {
+  test("values that the rules refuse get a suggestion too", async () => {
     expect(await errorOf("/api/backup-destinations", { name: "x", kind: "s3" })).toBe(
       'Cannot accept "kind": must be one of s3_compatible, sftp, platform_server, local (did you mean "s3_compatible"?)',
     );
@@ -206,7 +206,7 @@ describe("fields", () => {
     );
   });
 
-  test("no refusal of a schema uses the words of its library", async () => {
+  test("no validation error uses the words of its library", async () => {
     const wrong: [string, string, object][] = [
       ["POST", "/api/tokens", { name: "x", expiresAt: "tomorrow" }],
       ["POST", "/api/tokens", { name: "x", grants: [{ resource: "projekt", id: 5, action: "raed" }] }],
@@ -222,7 +222,7 @@ describe("fields", () => {
     }
   });
 
-  test("a refusal never repeats what was sent, and lists no more than twenty fields", async () => {
+  test("a validation error never repeats the input, and lists no more than twenty fields", async () => {
     const canary = "canary-4711";
     const answers = [
       await asOwner("POST", "/api/projects", {

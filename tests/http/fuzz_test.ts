@@ -5,7 +5,7 @@ import { fuzzRoutes } from "../support/inputs/fuzz_routes.ts";
 
 const SEED = 20_260_131;
 
-test(`no route fails, forgets the error body or gives a secret away, whatever it is sent (seed ${SEED})`, async () => {
+test(`no route fails, omits the error body or leaks a secret for random input (seed ${SEED})`, async () => {
   const { handle, routes, owner, world } = await memoryApp();
   world.remoteHosts.add(MACHINE);
   await fuzzRoutes({ handle, routes, owner, world }, { seed: SEED, runs: 60 });

@@ -15,7 +15,7 @@ async function metrics({ call, owner }: TestApp): Promise<string> {
   return (await call("GET", "/metrics", { token: owner })).text;
 }
 
-test("a bug in what looks at a request first still gives it an id, a log line and an end", async () => {
+test("a bug at the start of the gate still yields a request id, a log line and a response", async () => {
   const app = await memoryApp();
   const request = new Request("http://slipway.test/api/health", { headers: { "x-request-id": "broken-request" } });
   Object.defineProperty(request, "url", {
@@ -33,7 +33,7 @@ test("a bug in what looks at a request first still gives it an id, a log line an
   expect(await metrics(app)).toContain("\nslipway_http_requests_running 1\n");
 });
 
-describe("a part of the service that is down", () => {
+describe("an unavailable part of the service", () => {
   const socket = Object.assign(new Error("connect ECONNREFUSED 192.0.2.5:5432"), { code: "ECONNREFUSED" });
   const away = new Failure("unavailable", "database_away", "Cannot reach the database: nothing listens", {
     cause: new Error("no connection", { cause: socket }),
@@ -57,7 +57,7 @@ describe("a part of the service that is down", () => {
     expect(line).toMatchObject({ level: "info", status: 503 });
   });
 
-  test("is logged also when it fails before a route runs", async () => {
+  test("is logged even when it fails before a route runs", async () => {
     const app = await memoryApp({}, ({ identities }) => ({
       identities: failing(identities, "find", { error: away }),
     }));
@@ -75,7 +75,7 @@ describe("a part of the service that is down", () => {
   });
 });
 
-describe("a sender that goes away", () => {
+describe("a client that disconnects", () => {
   let app: TestApp;
   let listener: Listener;
   let organizationId: string;
@@ -124,7 +124,7 @@ describe("a sender that goes away", () => {
     expect(await lineOf(requestId)).toMatchObject({ level: "info", status: 499 });
   });
 
-  test("in the middle of a JSON body too, and nothing of it counts as a failure of the service", async () => {
+  test("in the middle of a JSON body is not counted as a failure of the service", async () => {
     const headers = { "content-type": "application/json", "x-request-id": "half-a-body" };
     const before = identified;
     using request = await open({ path: "/api/projects", length: 5_000, headers });
@@ -141,15 +141,15 @@ describe("a sender that goes away", () => {
     expect(await metrics(app)).toContain('route="/api/projects",status="499"} 1');
   });
 
-  test("before the answer of what went well changes nothing about it", async () => {
+  test("before a successful response does not change it", async () => {
     const headers = { authorization: `Bearer ${app.owner}`, "x-request-id": "impatient" };
     const leave = new AbortController();
-    const asked = app.handle(
+    const response = app.handle(
       new Request("http://slipway.test/api/projects", { headers, signal: leave.signal }),
       "peer",
     );
     leave.abort();
-    expect((await asked).status).toBe(200);
+    expect((await response).status).toBe(200);
     expect(await lineOf("impatient")).toMatchObject({ status: 200 });
   });
 });

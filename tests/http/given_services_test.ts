@@ -46,7 +46,7 @@ describe("given services", () => {
     expect([made.source, made.trigger, made.plan.projectType]).toEqual([{ kind: "none" }, "manual", "services"]);
   });
 
-  test("come with the source that the project is linked to where one is built from it", async () => {
+  test("use the linked source of the project when one is built from it", async () => {
     const { project, stored } = await scene();
     const linked = await project({ gitUrl: "https://git.example.com/shop.git" });
     expect((await stored(linked, { services: [DB, { name: "web", build: "." }] })).source.kind).toBe("git");
@@ -59,7 +59,7 @@ describe("given services", () => {
     expect([refused.status, refused.body.code]).toEqual([400, "no_source"]);
   });
 
-  test("are those of the project's settings where none are given, unless it is said to be something else", async () => {
+  test("are those of the project's settings when none are given, unless another project type is set", async () => {
     const { project, stored, access } = await scene();
     for (const projectType of [undefined, "services"]) {
       const made = await stored(await project({ services: [DB], projectType }), { services: [] });
@@ -78,7 +78,7 @@ describe("given services", () => {
     expect([answer.status, answer.body.data.deployment.trigger]).toEqual([202, "manual"]);
   });
 
-  test("take variables that are only named from the project, and say which is missing", async () => {
+  test("resolve referenced variables from the project, and name a missing one", async () => {
     const { app, as, project, access } = await scene();
     const id = await project();
     const services = [{ ...DB, environment: ["POSTGRES_PASSWORD"] }];
@@ -103,7 +103,7 @@ describe("public endpoints", () => {
   const web = { name: "web", image: "nginx:1", ports: [80] };
   const api = { name: "api", image: "acme/api", ports: [80, 81] };
 
-  test("claim free names for the project, once and for good", async () => {
+  test("claim free names for the project once", async () => {
     const { project, stored, names } = await scene();
     const id = await project();
     const publicEndpoints = [
@@ -121,7 +121,7 @@ describe("public endpoints", () => {
     ]);
   });
 
-  test("claim the names of a project that is only one service, and of its settings", async () => {
+  test("claim the names of a project with a single service, and of its settings", async () => {
     const { project, stored, names } = await scene();
     const id = await project({ gitUrl: "https://git.example.com/shop.git", publicEndpoints: [{ domain: "kept" }] });
     await stored(id, {});
@@ -136,7 +136,7 @@ describe("public endpoints", () => {
     expect(await names(id)).not.toContain("later.localhost");
   });
 
-  test("refuse a name of another project, and say whose it is to those who may know", async () => {
+  test("refuse a name of another project, and name that project to those who may see it", async () => {
     const { app, project, access, names } = await scene();
     const [mine, other] = [await project({ name: "Mine" }), await project({ name: "Harbour", slug: "harbour" })];
     const request = { services: [web], publicEndpoints: [{ domain: "fresh" }, { domain: "harbour" }] };
@@ -152,7 +152,7 @@ describe("public endpoints", () => {
     expect(hidden.body.error).not.toContain("Harbour");
   });
 
-  test("refuse a name of another organization without a word about it, and the API's own", async () => {
+  test("refuse a name of another organization without details, and the API's own", async () => {
     const { app, as, project, access } = await scene({ publicUrl: "http://slipway.localhost" });
     const second = await app.call("POST", "/api/organizations", { ...as, body: { name: "Second" } });
     const there = browser(await ownerSession(app), {
@@ -168,7 +168,7 @@ describe("public endpoints", () => {
     }
   });
 
-  test("claim free names for whoever may deploy the project, and nobody else", async () => {
+  test("claim free names for callers that may deploy the project, and no others", async () => {
     const { app, project, access } = await scene();
     const id = await project({ services: [web] });
     const request = { publicEndpoints: [{ domain: "fresh" }] };
@@ -179,7 +179,7 @@ describe("public endpoints", () => {
     expect((await access(id, request, { token: await holding("write") })).status).toBe(200);
   });
 
-  test("take a custom name only when it is proven", async () => {
+  test("accept a custom name only when it is verified", async () => {
     const { app, as, project, access } = await scene();
     const id = await project();
     const request = { services: [web], publicEndpoints: [{ customDomain: "www.example.com" }] };
@@ -202,7 +202,7 @@ describe("public endpoints", () => {
     expect((await access(await project(), request)).body.code).toBe("domain_unverified");
   });
 
-  test("ask which service is meant where several listen on the port", async () => {
+  test("require the service when several listen on the port", async () => {
     const { project, access } = await scene();
     const id = await project();
     const refused = await access(id, { services: [web, api], publicEndpoints: [{ port: "80" }] });
@@ -211,7 +211,7 @@ describe("public endpoints", () => {
     expect((await access(id, { services: [web, api], publicEndpoints: [{ port: "81" }] })).status).toBe(200);
   });
 
-  test("refuse the same place under a free and under a custom name", async () => {
+  test("refuse the same route under a free and under a custom name", async () => {
     const { project, access } = await scene();
     const id = await project({ slug: "twice" });
     const publicEndpoints = [{ domain: "twice" }, { customDomain: "twice.localhost", service: "api" }];
@@ -257,7 +257,7 @@ describe("hostPaths", () => {
     expect((await access(await project({ hostPaths: [] }), mounting("/opt/apps/one"))).status).toBe(403);
   });
 
-  test("and LOCAL_SOURCE_ROOTS let services use paths of the machine, and nothing else does", async () => {
+  test("and LOCAL_SOURCE_ROOTS allow services to use paths of the machine, and nothing else does", async () => {
     const { project, access } = await scene({ localSourceRoots: ["/opt/apps"] });
     const id = await project({ hostPaths: ["/srv/shop"] });
     for (const path of ["/srv/shop", "/srv/shop/files", "/srv/shop/not-there"])
@@ -283,7 +283,7 @@ describe("hostPaths", () => {
     );
   });
 
-  test("count with links resolved", async () => {
+  test("are checked with links resolved", async () => {
     const { project, access } = await scene();
     const id = await project({ hostPaths: ["/srv/shop"] });
     expect((await access(id, mounting("/srv/shop/escape/x"))).status).toBe(403);

@@ -19,7 +19,7 @@ async function total({ call, owner }: TestApp): Promise<number> {
 }
 
 describe("a repeated key", () => {
-  test("replays the first answer with its status and changes nothing again", async () => {
+  test("replays the first response with its status and changes nothing again", async () => {
     const app = await memoryApp();
     const first = await create(app);
     expect([first.status, first.headers.get("idempotency-replayed")]).toEqual([201, null]);
@@ -33,7 +33,7 @@ describe("a repeated key", () => {
     expect(audit.body.total).toBe(1);
   });
 
-  test("replays refusals too, even when they would not be given any more", async () => {
+  test("replays refusals too, even when they would no longer apply", async () => {
     const app = await memoryApp();
     const { id } = (await create(app, { headers: {} })).body.data;
     expect((await create(app)).status).toBe(409);
@@ -42,7 +42,7 @@ describe("a repeated key", () => {
     expect((await create(app, { headers: {} })).status).toBe(201);
   });
 
-  test("with another body answers 409, whatever became of the first", async () => {
+  test("with another body answers 409", async () => {
     const app = await memoryApp();
     await create(app);
     for (const call of [{ name: "Other" }, { body: undefined }, { raw: '{"name": "Harbour"}' }]) {
@@ -53,7 +53,7 @@ describe("a repeated key", () => {
     expect(await total(app)).toBe(1);
   });
 
-  test("counts per route: the same key does another thing elsewhere", async () => {
+  test("counts per route: the same key is independent elsewhere", async () => {
     const app = await memoryApp();
     const { id } = (await create(app)).body.data;
     const call = { token: app.owner, headers: KEY, body: { name: "Harbour" } };
@@ -61,7 +61,7 @@ describe("a repeated key", () => {
     expect((await app.call("POST", "/api/tokens", call)).status).toBe(201);
   });
 
-  test("is nothing to a read", async () => {
+  test("is ignored by a read", async () => {
     const app = await memoryApp();
     const read = () => app.call("GET", "/api/projects", { token: app.owner, headers: KEY });
     expect((await read()).body.total).toBe(0);
@@ -69,7 +69,7 @@ describe("a repeated key", () => {
     expect((await read()).body.total).toBe(1);
   });
 
-  test("is forgotten after a day", async () => {
+  test("expires after a day", async () => {
     const app = await memoryApp();
     await create(app);
     app.world.clock.advance(DAY);
@@ -90,7 +90,7 @@ describe("a repeated key", () => {
 });
 
 describe("what a replay blanks", () => {
-  test("a token's text, which is not stored with the answer either", async () => {
+  test("a token's text, which is not stored with the response either", async () => {
     const stored: unknown[] = [];
     const app = await memoryApp({}, ({ idempotentAnswers }) => ({
       idempotentAnswers: intercepted(idempotentAnswers, "keep", (goOn, given) => {
@@ -116,8 +116,8 @@ describe("what a replay blanks", () => {
   });
 });
 
-describe("at the same time", () => {
-  test("ten requests with one key create one project and all get its answer", async () => {
+describe("concurrent requests", () => {
+  test("ten requests with one key create one project and all get its response", async () => {
     const app = await memoryApp();
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(app)));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
@@ -148,8 +148,8 @@ describe("at the same time", () => {
   });
 });
 
-describe("whose key it is", () => {
-  test("the same key of another person, or in another organization, is another one", async () => {
+describe("the scope of a key", () => {
+  test("the same key of another user, or in another organization, is independent", async () => {
     const app = await memoryApp();
     const developer = await member(app, "developer");
     await create(app, { name: "One" });
@@ -167,7 +167,7 @@ describe("whose key it is", () => {
     expect((await again()).status).toBe(401);
   });
 
-  test("a narrowed token gets nothing of what its owner's other credentials were answered", async () => {
+  test("a narrowed token gets no response of its owner's other credentials", async () => {
     const app = await memoryApp();
     const { id } = (await create(app, { headers: {} })).body.data;
     const other = (await create(app, { headers: {}, name: "Other" })).body.data.id;
@@ -196,7 +196,7 @@ describe("whose key it is", () => {
   });
 });
 
-describe("what is not kept", () => {
+describe("responses that are not stored", () => {
   test("a failure of the server itself", async () => {
     const app = await memoryApp({}, ({ projects }) => ({ projects: failing(projects, "create", { times: 1 }) }));
     expect((await create(app)).status).toBe(500);
@@ -205,7 +205,7 @@ describe("what is not kept", () => {
     expect((await create(app)).headers.get("idempotency-replayed")).toBe("true");
   });
 
-  test("a throttled answer", async () => {
+  test("a throttled response", async () => {
     const app = await memoryApp();
     const { token, password } = await member(app, "viewer");
     const change = (current: string, headers = {}) =>
@@ -242,7 +242,7 @@ describe("an upload with a key", () => {
   const good = tarGz([file("index.html", "<h1>Hi</h1>"), file("big.bin", noise.bytes(60_000))]);
   const hostile = tarGz([file("a", "a"), file("../evil"), file("big.bin", noise.bytes(60_000))]);
 
-  test("replays for the same bytes, however they are cut, and answers 409 to others", async () => {
+  test("replays for the same bytes, in any chunks, and answers 409 to others", async () => {
     const { upload } = await session();
     const first = await upload(streamOf(good, 1_000));
     expect(first.status).toBe(200);
@@ -259,7 +259,7 @@ describe("an upload with a key", () => {
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
   });
 
-  test("that was refused before its end may be tried again with better bytes", async () => {
+  test("that was refused before its end may be retried with valid bytes", async () => {
     const { upload } = await session();
     expect((await upload(streamOf(hostile, 500))).body.code).toBe("archive_name_refused");
     expect((await upload(streamOf(hostile, 500))).body.code).toBe("archive_name_refused");
@@ -273,8 +273,8 @@ describe("an upload with a key", () => {
   });
 });
 
-describe("who may see a kept answer", () => {
-  test("a caller whose rights changed is judged anew", async () => {
+describe("access to a stored response", () => {
+  test("is checked again when the caller's permissions changed", async () => {
     const app = await memoryApp();
     const { id } = (await create(app, { headers: {} })).body.data;
     const grants = [{ resource: "project", id, action: "write" }];
@@ -291,8 +291,8 @@ describe("who may see a kept answer", () => {
   });
 });
 
-describe("waiting for the first answer", () => {
-  test("ends with 409 and a time to try again", async () => {
+describe("waiting for the first response", () => {
+  test("ends with 409 and a Retry-After", async () => {
     const app = await memoryApp();
     const claim = app.world.idempotentAnswers.claim.bind(app.world.idempotentAnswers);
     app.world.idempotentAnswers.claim = async (request, options) => {

@@ -16,7 +16,7 @@ async function scene() {
   return { app, invite, accept };
 }
 
-test("accepting an invitation again with the same key gets the first answer", async () => {
+test("accepting an invitation again with the same key returns the first response", async () => {
   const { invite, accept } = await scene();
   const token = await invite("new@example.com");
   const first = await accept(token);
@@ -28,7 +28,7 @@ test("accepting an invitation again with the same key gets the first answer", as
   expect((await accept(token, { key: "order-67" })).body.code).toBe("invitation_gone");
 });
 
-test("a key counts for the holder of one invitation alone", async () => {
+test("a key is valid for the holder of one invitation alone", async () => {
   const { invite, accept } = await scene();
   const tokens = [await invite("one@example.com"), await invite("two@example.com")];
   for (const token of tokens) {
@@ -37,7 +37,7 @@ test("a key counts for the holder of one invitation alone", async () => {
   }
 });
 
-test("a refusal is not kept: strangers fill no store, and a mended invitation can be accepted", async () => {
+test("a refusal is not stored: strangers cannot fill the store, and a corrected request succeeds", async () => {
   const { app, accept, invite } = await scene();
   for (const token of ["unknown", "unknown"]) {
     const answer = await accept(token);

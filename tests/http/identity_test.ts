@@ -31,7 +31,7 @@ describe("the session cookie", () => {
     expect(answer.body.user).toMatchObject({ email: "owner@localhost", founder: true, hasPassword: true });
   });
 
-  test("is Secure behind a trusted proxy that speaks TLS, and behind nobody else", async () => {
+  test("is Secure behind a trusted proxy that uses TLS, and behind no other", async () => {
     const app = await withOwner({ trustedProxies: ["10.0.0.0/8"] });
     const headers = { "x-forwarded-proto": "https" };
     const cookieBy = async (peer: string) => (await tryLogin(app, { headers, peer })).headers.get("set-cookie");
@@ -39,7 +39,7 @@ describe("the session cookie", () => {
     expect(await cookieBy("11.1.2.3")).not.toContain("Secure");
   });
 
-  test("is Secure when the request itself came under TLS", async () => {
+  test("is Secure when the request itself used TLS", async () => {
     const app = await withOwner();
     const request = new Request("https://slipway.test/api/auth/login", {
       method: "POST",
@@ -57,7 +57,7 @@ describe("the session cookie", () => {
     expect((await app.call("GET", "/api/auth/me", { cookie: app.cookie })).status).toBe(401);
   });
 
-  test("a session ends by itself after two weeks", async () => {
+  test("expires with its session after two weeks", async () => {
     const app = await withOwner();
     app.world.clock.advance(14 * 24 * 3_600_000 - 1);
     expect((await app.call("GET", "/api/auth/me", { cookie: app.cookie })).status).toBe(200);
@@ -65,12 +65,12 @@ describe("the session cookie", () => {
     expect((await app.call("GET", "/api/auth/me", { cookie: app.cookie })).status).toBe(401);
   });
 
-  test("a bearer token goes before the cookie, also a wrong one", async () => {
+  test("yields to a bearer token, even a wrong one", async () => {
     const app = await withOwner();
     expect((await app.call("GET", "/api/auth/me", { cookie: app.cookie, token: "slp_wrong" })).status).toBe(401);
   });
 
-  test("a token is not taken as a cookie, nor a cookie as a token", async () => {
+  test("a token is not accepted as a cookie, nor a cookie as a token", async () => {
     const app = await withOwner();
     expect((await app.call("GET", "/api/auth/me", { cookie: app.owner })).status).toBe(401);
     expect((await app.call("GET", "/api/auth/me", { token: app.cookie })).status).toBe(401);
@@ -82,7 +82,7 @@ describe("the origin of a change by cookie", () => {
     ["none", undefined, 403],
     ["another site's", "https://evil.example", 403],
     ["an opaque one", "null", 403],
-    ["one that only begins like ours", "http://slipway.test.evil.example", 403],
+    ["one that only starts like ours", "http://slipway.test.evil.example", 403],
     ["our host on another port", "http://slipway.test:81", 403],
     ["our own", "http://slipway.test", 200],
     ["PUBLIC_URL's", "https://deploy.example.com", 200],
@@ -97,7 +97,7 @@ describe("the origin of a change by cookie", () => {
   test.each([
     ["none", {}, "Cannot change anything by cookie without an Origin header"],
     ["another site's", { origin: "https://evil.example" }, "Cannot accept this change from another origin"],
-  ])("with %s, the answer says which header to send", async (_, headers, begins) => {
+  ])("with %s, the response says which header to send", async (_, headers, begins) => {
     const app = await withOwner({ publicUrl: "https://deploy.example.com/" });
     const { error } = (await app.call("PATCH", "/api/auth/me", { cookie: app.cookie, headers, body: { name: "New" } }))
       .body;
@@ -136,7 +136,7 @@ async function withTwo() {
 }
 
 describe("X-Organization-Id", () => {
-  test("chooses among the organizations of a session; without it, the first joined counts", async () => {
+  test("selects among the organizations of a session; without it, the first joined is used", async () => {
     const { app, own, second } = await withTwo();
     const seen = async (headers: Record<string, string>) =>
       (await app.call("GET", "/api/auth/me", { cookie: app.cookie, headers })).body.data.organization.id;
@@ -182,7 +182,7 @@ describe("X-Organization-Id", () => {
 describe("throttling of logins", () => {
   const wrong = { body: { ...LOGIN, password: "wrong password" } };
 
-  test("ten failures in a minute, then 429 with the seconds to wait, the right password included", async () => {
+  test("answers 429 with the seconds to wait after ten failures in a minute, even with the right password", async () => {
     const app = await withOwner();
     for (let attempt = 0; attempt < 10; attempt++) expect((await tryLogin(app, wrong)).status).toBe(401);
     app.world.clock.advance(20_000);

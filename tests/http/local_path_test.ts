@@ -25,7 +25,7 @@ async function scene(settings: Partial<AppSettings> = {}) {
   return { local, developer: token, admin, narrowed, create };
 }
 
-test("localPath is any readable folder for owners and admins, one in LOCAL_SOURCE_ROOTS for others and narrowed tokens", async () => {
+test("localPath may be any readable folder for owners and admins, one in LOCAL_SOURCE_ROOTS for others and narrowed tokens", async () => {
   const { local, developer, admin, narrowed, create } = await scene();
   for (const [path, below, above] of [
     ["/srv/apps/one", 201, 201],
@@ -49,7 +49,7 @@ test("localPath is any readable folder for owners and admins, one in LOCAL_SOURC
   }
 });
 
-test("localPath is refused with 403 in cloud mode, to everybody, on every way in", async () => {
+test("localPath is refused with 403 in cloud mode, for every role and on every route", async () => {
   const { local, developer, create } = await scene({ mode: "cloud" });
   expect((await create(developer, "/srv/apps/one")).body.code).toBe("local_source_forbidden");
   const { id } = (await local.call("POST", "/api/projects", { token: local.owner, body: { name: "Plain" } })).body.data;
@@ -60,7 +60,7 @@ test("localPath is refused with 403 in cloud mode, to everybody, on every way in
   ).toBe(403);
 });
 
-test("localPath is the project's source, and null takes it back", async () => {
+test("localPath is the project's source, and null clears it", async () => {
   const { local, create } = await scene();
   const { data } = (await create(local.owner, "/srv/apps/one")).body;
   expect(data).toMatchObject({ source: "local", localPath: "/srv/apps/one" });
@@ -94,7 +94,7 @@ async function movable() {
   };
 }
 
-test("a developer deploys and redeploys what an admin named, and names no such folder itself", async () => {
+test("a developer deploys and redeploys a folder that an admin set, and cannot set one itself", async () => {
   const { owner, developer, project, change, deploy, redeploy } = await movable();
   const id = await project(owner, "/home/ada/site");
   const deployed = await deploy(developer, id);
@@ -107,7 +107,7 @@ test("a developer deploys and redeploys what an admin named, and names no such f
   expect((await deploy(developer, id)).status).toBe(202);
 });
 
-test("a folder is looked at again when it is deployed, whoever named it", async () => {
+test("a folder is checked again when it is deployed, independently of who set it", async () => {
   const { owner, developer, project, move, deploy, redeploy } = await movable();
   move({ "/srv/link": "/home/ada/site" });
   const id = await project(owner, "/srv/link");
@@ -121,7 +121,7 @@ test("a folder is looked at again when it is deployed, whoever named it", async 
   }
 });
 
-test("a folder that a developer named stays inside LOCAL_SOURCE_ROOTS, whatever it becomes a link to", async () => {
+test("a folder that a developer set stays inside LOCAL_SOURCE_ROOTS, even if it becomes a link", async () => {
   const { owner, developer, project, change, move, deploy, redeploy } = await movable();
   move({ "/srv/apps/mine": "/srv/apps/one" });
   const id = await project(developer, "/srv/apps/mine");

@@ -31,7 +31,7 @@ async function scene(replace: Parameters<typeof memoryApp>[1] = () => ({})) {
 }
 
 describe("logging in", () => {
-  test("is entered before there is a session", async () => {
+  test("is recorded before there is a session", async () => {
     const seen: Entry[][] = [];
     const { app, logIn } = await scene(({ sessions }) => ({
       sessions: intercepted(sessions, "create", async (goOn) => {
@@ -44,13 +44,13 @@ describe("logging in", () => {
     expect(await entries(app, "auth.login")).toMatchObject([{ outcome: "succeeded", target: seen[0]![0]!.target! }]);
   });
 
-  test("that fails half-way has failed on the record", async () => {
+  test("that fails half-way is recorded as failed", async () => {
     const { app, logIn } = await scene(({ sessions }) => ({ sessions: failing(sessions, "create") }));
     expect((await logIn()).status).toBe(500);
     expect(await entries(app, "auth.login")).toMatchObject([{ outcome: "failed" }]);
   });
 
-  test("opens nothing when it cannot be entered", async () => {
+  test("opens no session when it cannot be recorded", async () => {
     let created = 0;
     const { app, logIn } = await scene(({ auditLog, sessions }) => ({
       auditLog: intercepted(auditLog, "record", (goOn, [entry]) =>
@@ -66,7 +66,7 @@ describe("logging in", () => {
     expect(await entries(app, "auth.login")).toEqual([]);
   });
 
-  test("with a wrong password leaves a refused entry in every organization of the person, and no other trace", async () => {
+  test("with a wrong password leaves a refused entry in every organization of the user, and no other trace", async () => {
     const { app, logIn } = await scene();
     const { user, organization } = (await app.call("GET", "/api/auth/me", { token: app.owner })).body.data;
     const second = await app.call("POST", "/api/organizations", { token: app.owner, body: { name: "Second" } });
@@ -113,7 +113,7 @@ describe("joining", () => {
     return { app, accept };
   }
 
-  test("is entered before there is a member", async () => {
+  test("is recorded before there is a member", async () => {
     const seen: Entry[][] = [];
     const { app, accept } = await invited(({ invitations }) => ({
       invitations: intercepted(invitations, "accept", async (goOn) => {
@@ -127,11 +127,11 @@ describe("joining", () => {
   });
 
   const endings: [string, () => Promise<boolean>, number][] = [
-    ["breaks", () => Promise.reject(new Error("Broken on purpose")), 500],
-    ["finds the invitation taken meanwhile", async () => false, 400],
+    ["fails unexpectedly", () => Promise.reject(new Error("Broken on purpose")), 500],
+    ["finds the invitation already accepted", async () => false, 400],
   ];
 
-  test.each(endings)("that %s has failed on the record", async (_, outcome, status) => {
+  test.each(endings)("that %s is recorded as failed", async (_, outcome, status) => {
     const { app, accept } = await invited(({ invitations }) => ({
       invitations: intercepted(invitations, "accept", outcome),
     }));
@@ -140,7 +140,7 @@ describe("joining", () => {
   });
 });
 
-test("a session that was opened is named by its entry", async () => {
+test("the entry of a login names the session that was opened", async () => {
   const app = await memoryApp();
   const cookie = await ownerSession(app);
   const me = (await app.call("GET", "/api/auth/me", { cookie })).body.data;

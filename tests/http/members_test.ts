@@ -31,7 +31,7 @@ describe("invitations", () => {
     expect(listed.text).not.toContain(token);
   });
 
-  test("an invitation makes a member once", async () => {
+  test("an invitation creates a member once", async () => {
     const app = await memoryApp();
     const { token } = (await invite(app, { role: "developer" })).body.data;
     expect((await accept(app, token)).body).toMatchObject({ success: true, email: "new@example.com" });
@@ -43,7 +43,7 @@ describe("invitations", () => {
     expect((await app.call("GET", "/api/members/invitations", { token: app.owner })).body.total).toBe(0);
   });
 
-  test("ten people at once get one membership out of it", async () => {
+  test("ten concurrent acceptances create one membership", async () => {
     const app = await memoryApp();
     const { token } = (await invite(app, {})).body.data;
     const answers = await Promise.all(Array.from({ length: 10 }, () => accept(app, token)));
@@ -51,7 +51,7 @@ describe("invitations", () => {
     expect((await app.call("GET", "/api/members", { token: app.owner })).body.total).toBe(2);
   });
 
-  test("holds for seven days", async () => {
+  test("is valid for seven days", async () => {
     const app = await memoryApp();
     const { token } = (await invite(app, {})).body.data;
     const late = (await invite(app, { email: "late@example.com" })).body.data;
@@ -62,7 +62,7 @@ describe("invitations", () => {
     expect((await app.call("GET", "/api/members/invitations", { token: app.owner })).body.total).toBe(0);
   });
 
-  test("asks a known person for the present password, and keeps name and password", async () => {
+  test("requires the current password of a known user, and keeps name and password", async () => {
     const app = await memoryApp();
     const cookie = await ownerSession(app);
     const known = await member(app, "viewer");
@@ -79,7 +79,7 @@ describe("invitations", () => {
     expect(me.body.data).toMatchObject({ role: "developer", user: { id: known.userId, name: "viewer" } });
   });
 
-  test("asks a new person for a name and a password that is long enough", async () => {
+  test("requires a name and a password of sufficient length from a new user", async () => {
     const app = await memoryApp();
     const { token } = (await invite(app, {})).body.data;
     expect((await accept(app, token, { name: "  " })).body.details[0].path).toBe("name");
@@ -87,7 +87,7 @@ describe("invitations", () => {
     expect((await accept(app, token)).status).toBe(200);
   });
 
-  test("guesses are throttled by address and do not keep others from accepting", async () => {
+  test("throttles guesses by address and does not block others from accepting", async () => {
     const app = await memoryApp();
     const { token } = (await invite(app, {})).body.data;
     const body = { token: "x", name: "x", password: PASSWORD };
@@ -104,7 +104,7 @@ describe("invitations", () => {
     expect(statuses).toEqual(new Set([400, 429]));
   });
 
-  test("is no second way to guess a password", async () => {
+  test("cannot be used to guess a password", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
     await app.call("DELETE", `/api/members/${viewer.userId}`, { token: app.owner });
@@ -119,7 +119,7 @@ describe("invitations", () => {
     expect((await app.call("POST", "/api/auth/login", { body })).status).toBe(429);
   });
 
-  test("ends with the rights of whoever made it", async () => {
+  test("is invalid once its creator lacks the permissions", async () => {
     const app = await memoryApp();
     const admin = await member(app, "admin");
     const demoted = (await invite(app, { role: "admin" }, admin.token)).body.data;
@@ -131,7 +131,7 @@ describe("invitations", () => {
     expect((await accept(app, removed.token)).body.code).toBe("invitation_gone");
   });
 
-  test("is refused for somebody who is a member already", async () => {
+  test("is refused for an existing member", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
     const answer = await invite(app, { email: viewer.email.toUpperCase() });
@@ -139,7 +139,7 @@ describe("invitations", () => {
     expect(answer.body.code).toBe("already_member");
   });
 
-  test("can be withdrawn, and not by somebody with fewer rights than it gives", async () => {
+  test("can be withdrawn, but not by a member with fewer permissions than it grants", async () => {
     const app = await memoryApp();
     const admin = await member(app, "admin");
     const { id, token } = (await invite(app, { role: "owner" })).body.data;
@@ -149,7 +149,7 @@ describe("invitations", () => {
     expect((await app.call("DELETE", `/api/members/${id}`, { token: app.owner })).status).toBe(404);
   });
 
-  test("a second invitation for an address replaces the first, whose link then is gone", async () => {
+  test("is replaced by a second invitation for the same address, which invalidates its link", async () => {
     const app = await memoryApp();
     const first = (await invite(app, { email: "new@example.com", role: "admin" })).body.data;
     const second = (await invite(app, { email: "New@Example.com", role: "viewer" })).body.data;
@@ -159,7 +159,7 @@ describe("invitations", () => {
     expect((await accept(app, second.token)).status).toBe(200);
   });
 
-  test("nobody replaces an invitation with more rights, until it has expired", async () => {
+  test("with more permissions cannot be replaced by a lower member, until it has expired", async () => {
     const app = await memoryApp();
     const admin = await member(app, "admin");
     const email = "new@example.com";
@@ -185,7 +185,7 @@ describe("invitations", () => {
   });
 });
 
-describe("nobody gives more than the credential in use has", () => {
+describe("no member grants more than the credential in use has", () => {
   test("an admin cannot make, change or remove an owner", async () => {
     const app = await memoryApp();
     const admin = await member(app, "admin");
@@ -252,7 +252,7 @@ describe("members", () => {
     expect((await stepDown()).status).toBe(200);
   });
 
-  test("a removed member's tokens die at once, and its sessions lose the organization", async () => {
+  test("a removed member's tokens are invalid at once, and its sessions lose the organization", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
     expect((await app.call("DELETE", `/api/members/${viewer.userId}`, { token: app.owner })).body).toEqual({
@@ -263,7 +263,7 @@ describe("members", () => {
     expect((await app.call("DELETE", `/api/members/${viewer.userId}`, { token: app.owner })).status).toBe(404);
   });
 
-  test("another role counts from the next request on, for tokens as for sessions", async () => {
+  test("a changed role applies from the next request on, for tokens and sessions", async () => {
     const app = await memoryApp();
     const developer = await member(app, "developer");
     const create = (name: string) => app.call("POST", "/api/projects", { token: developer.token, body: { name } });
@@ -286,7 +286,7 @@ describe("members", () => {
 });
 
 describe("organizations", () => {
-  test("only the first owner of the installation makes further ones, which it then owns", async () => {
+  test("only the first owner of the installation creates further ones, which it then owns", async () => {
     const app = await memoryApp();
     const cookie = await ownerSession(app);
     const other = await member(app, "owner");

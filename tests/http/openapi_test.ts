@@ -40,7 +40,7 @@ describe("GET /api/openapi.json", () => {
     expect(document.security).toEqual([{ token: [] }, { session: [] }]);
   });
 
-  test("has exactly the routes there are, each with an id of its own, a summary and a tag", () => {
+  test("has exactly the existing routes, each with its own id, a summary and a tag", () => {
     const routes = app.routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
     const operations = Object.entries<Loose>(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -56,7 +56,7 @@ describe("GET /api/openapi.json", () => {
     }
   });
 
-  test("says of every route which permission it needs, or why it needs none", () => {
+  test("describes for every route which permission it needs, or why it needs none", () => {
     for (const route of app.routes) {
       const operation = operationOf(route);
       expect(operation["x-permission"]).toBe(route.permission);
@@ -91,7 +91,7 @@ describe("GET /api/openapi.json", () => {
     expect(parameters[1].schema).toEqual({ type: "integer", minimum: 1, maximum: 100, default: 50 });
   });
 
-  test("declares a good answer and every error of each route, with the one error body", () => {
+  test("declares a success response and every error of each route, with the error body", () => {
     for (const route of app.routes) {
       const { responses } = operationOf(route);
       const good = Object.keys(responses).filter((status) => status < "300");
@@ -109,18 +109,18 @@ describe("GET /api/openapi.json", () => {
     }
   });
 
-  test("declares that the feed of a deployment may have nothing more to tell", () => {
+  test("declares that the feed of a deployment may have no more events", () => {
     const { responses } = document.paths["/api/deployments/{id}/stream"].get;
     expect(responses["200"].content).toHaveProperty(["text/event-stream"]);
     expect(responses["204"]).toEqual({ description: expect.any(String), headers: responses["200"].headers });
   });
 
-  test("declares both media types that a log is answered with", () => {
+  test("declares both media types of a log", () => {
     const { content } = document.paths["/api/deployments/{id}/logs"].get.responses["200"];
     expect(Object.keys(content)).toEqual(["application/json", "text/plain"]);
   });
 
-  test("every reference leads somewhere, and every named schema is used", () => {
+  test("every reference resolves, and every named schema is used", () => {
     const used = new Set<string>();
     for (const [at, value] of parts(document)) {
       if (!at.endsWith("/$ref")) continue;
@@ -134,7 +134,7 @@ describe("GET /api/openapi.json", () => {
     expect([...used].toSorted()).toEqual(Object.keys(document.components.schemas).toSorted());
   });
 
-  test("holds nothing but plain JSON and keywords of JSON Schema", () => {
+  test("contains only plain JSON and keywords of JSON Schema", () => {
     const made = openapi(app, { version: "0.0.0", url: "http://x" });
     expect(JSON.parse(JSON.stringify(made))).toEqual(made);
     for (const [at, value] of parts(made)) {
@@ -174,7 +174,7 @@ function* unknownKeywords(schema: Loose, known: ReadonlySet<string>): Generator<
 }
 
 describe("examples", () => {
-  test("of every body and answer are there and fit their own schema", () => {
+  test("of every body and response exist and match their own schema", () => {
     for (const route of app.routes) {
       const { requestBody, responses } = operationOf(route);
       const { body } = route.hooks as { body?: TSchema };
@@ -194,7 +194,7 @@ describe("examples", () => {
     expect(Value.Check(Problem, document.components.responses.Problem.content["application/json"].example)).toBe(true);
   });
 
-  test("of bodies are accepted by the routes themselves, as far as the schema goes", async () => {
+  test("of bodies are accepted by the schemas of the routes themselves", async () => {
     for (const { method, path, operation, hooks } of app.routes) {
       if (method === "GET" || operation.streams || !(hooks as { body?: unknown }).body) continue;
       const { example } = operationOf({ method, path }).requestBody.content["application/json"];

@@ -16,7 +16,7 @@ describe("POST /api/auth/password", () => {
     expect(await login(app, "owner@localhost", NEW)).toBeString();
   });
 
-  test("lets the first owner recover by token without the present password, and ends all sessions", async () => {
+  test("lets the first owner recover by token without the current password, and ends all sessions", async () => {
     const app = await memoryApp();
     const cookie = await ownerSession(app);
     expect((await app.call("POST", "/api/auth/password", { token: app.owner, body: { password: NEW } })).status).toBe(
@@ -26,7 +26,7 @@ describe("POST /api/auth/password", () => {
     expect(await login(app, "owner@localhost", NEW)).toBeString();
   });
 
-  test("asks everybody else for the present password, the first owner's session included", async () => {
+  test("requires the current password of all others, including the first owner's session", async () => {
     const app = await memoryApp();
     const cookie = await ownerSession(app);
     const viewer = await member(app, "viewer");
@@ -40,7 +40,7 @@ describe("POST /api/auth/password", () => {
     expect(await login(app, viewer.email, viewer.password)).toBeString();
   });
 
-  test("ends the other sessions and keeps the one in use; the old password is no good any more", async () => {
+  test("ends the other sessions and keeps the one in use; the old password is no longer valid", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
     const used = await login(app, viewer.email, viewer.password);
@@ -52,7 +52,7 @@ describe("POST /api/auth/password", () => {
     await expect(login(app, viewer.email, viewer.password)).rejects.toThrow("401");
   });
 
-  test("throttles guesses at the present password", async () => {
+  test("throttles guesses at the current password", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
     const guess = (current: string) =>
@@ -70,7 +70,7 @@ describe("POST /api/auth/password", () => {
     ["201 characters", "x".repeat(201), 400],
     ["no characters", "", 400],
     ["characters of all kinds", "пароль 密码 🔑 '\"\\", 200],
-  ])("takes a password by its length: %s", async (_, password, status) => {
+  ])("validates a password by its length: %s", async (_, password, status) => {
     const app = await memoryApp();
     const answer = await app.call("POST", "/api/auth/password", { token: app.owner, body: { password } });
     expect(answer.status).toBe(status);
@@ -78,7 +78,7 @@ describe("POST /api/auth/password", () => {
     else expect(answer.body.details[0].path).toBe("password");
   });
 
-  test("is refused to a narrowed token, the first owner's included", async () => {
+  test("is refused to a narrowed token, even of the first owner", async () => {
     const app = await memoryApp();
     const body = { name: "narrow", permissions: ["organization:admin"] };
     const { token } = (await app.call("POST", "/api/tokens", { token: app.owner, body })).body.data;
@@ -99,14 +99,14 @@ describe("PATCH /api/auth/me", () => {
     await expect(login(app, viewer.email, viewer.password)).rejects.toThrow("401");
   });
 
-  test("changes nothing of what is left out", async () => {
+  test("keeps omitted fields", async () => {
     const app = await memoryApp();
     const before = await app.call("GET", "/api/auth/me", { token: app.owner });
     const answer = await app.call("PATCH", "/api/auth/me", { token: app.owner, body: {} });
     expect(answer.body.data).toEqual(before.body.data.user);
   });
 
-  test("refuses an address of somebody else with 409, in any spelling", async () => {
+  test("refuses an address of another user with 409, in any spelling", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
     const body = { email: "Owner@LocalHost", current: viewer.password };
@@ -114,7 +114,7 @@ describe("PATCH /api/auth/me", () => {
   });
 
   test.each([undefined, "wrong password"])(
-    "refuses another address with %p as the present password",
+    "refuses another address with %p as the current password",
     async (current) => {
       const app = await memoryApp();
       const viewer = await member(app, "viewer");
@@ -126,7 +126,7 @@ describe("PATCH /api/auth/me", () => {
     },
   );
 
-  test("tells about taken addresses only so often", async () => {
+  test("limits how often it reveals that an address is taken", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
     const statuses: number[] = [];
@@ -150,8 +150,8 @@ describe("PATCH /api/auth/me", () => {
   });
 });
 
-describe("the first owner's way back", () => {
-  test("is the own token, and no other that the first owner made", async () => {
+describe("the recovery of the first owner", () => {
+  test("works with its own token, and with no other that the first owner created", async () => {
     const app = await memoryApp();
     await app.call("POST", "/api/auth/password", { token: app.owner, body: { password: "the first password" } });
     const minted = await app.call("POST", "/api/tokens", { token: app.owner, body: { name: "ci" } });
@@ -161,7 +161,7 @@ describe("the first owner's way back", () => {
     expect((await app.call("POST", "/api/auth/password", { token: app.owner, body })).status).toBe(200);
   });
 
-  test("opens the organization again to a first owner who was removed from it", async () => {
+  test("restores the organization for a first owner who was removed from it", async () => {
     const app = await memoryApp();
     const me = await app.call("GET", "/api/auth/me", { token: app.owner });
     const second = await member(app, "owner");

@@ -59,7 +59,7 @@ async function scene() {
 }
 
 describe("services in a project's settings", () => {
-  test.each(REFUSED)("are refused when they are set where %s could not be deployed", async (path, services) => {
+  test.each(REFUSED)("are refused if %s could not be deployed", async (path, services) => {
     const { ways, services: kept, count } = await scene();
     for (const [way, set] of Object.entries(ways)) {
       const { status, body } = await set({ services });
@@ -68,7 +68,7 @@ describe("services in a project's settings", () => {
     expect([await kept(), await count()]).toEqual([[DB], 1]);
   });
 
-  test("may name variables that the project does not have yet; a deployment says which is missing", async () => {
+  test("may refer to variables that the project does not have yet; a deployment names the missing one", async () => {
     const { app, as, id, ways, deploy } = await scene();
     const services = [{ ...DB, environment: ["POSTGRES_PASSWORD", "MODE=fast"] }];
     for (const set of Object.values(ways)) expect((await set({ services })).status).toBeLessThan(300);
@@ -79,7 +79,7 @@ describe("services in a project's settings", () => {
     expect((await deploy()).status).toBe(202);
   });
 
-  test("use of the machine what the project may, by its settings as they then are", async () => {
+  test("may use paths of the machine as far as the project's resulting settings allow", async () => {
     const { app, ways } = await scene();
     const services = [DB, { ...DB, name: "files", volumes: ["data:/data", "/srv/shop/files:/files"] }];
     const { token } = await member(app, "developer");
@@ -102,7 +102,7 @@ describe("services in a project's settings", () => {
     }
   });
 
-  test("that were allowed when they were set are refused when they are deployed and are not any more", async () => {
+  test("that were allowed when they were set are refused at the deployment when they no longer are", async () => {
     const { ways, deploy } = await scene();
     const patch = ways["PATCH /api/projects/:id"]!;
     const services = [{ ...DB, volumes: ["/srv/shop/files:/files"] }];

@@ -17,7 +17,7 @@ const remove = ({ call, owner }: DeployingApp, id: string, query = "", token = o
   call("DELETE", `/api/projects/${id}${query}`, { token });
 
 describe("GET /api/projects/:id/volumes", () => {
-  test("lists what there is, with sizes", async () => {
+  test("lists the volumes, with sizes", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
     const { volumes } = app.world;
@@ -31,21 +31,21 @@ describe("GET /api/projects/:id/volumes", () => {
 });
 
 describe("DELETE /api/projects/:id", () => {
-  test.each(["", "?volumes=false"])("with %p leaves the volumes", async (query) => {
+  test.each(["", "?volumes=false"])("with %p keeps the volumes", async (query) => {
     const { app, projectId } = await scene();
     await using _ = app;
     expect((await remove(app, projectId, query)).body).toEqual({ success: true });
     expect(await app.world.volumes.list(projectId)).toHaveLength(1);
   });
 
-  test("with volumes=true takes them along", async () => {
+  test("with volumes=true removes them too", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
     expect((await remove(app, projectId, "?volumes=true")).body).toEqual({ success: true });
     expect(await app.world.volumes.list(projectId)).toEqual([]);
   });
 
-  test("takes nothing else for a yes", async () => {
+  test("accepts no other value as true", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
     for (const query of ["?volumes", "?volumes=1", "?volumes=yes"]) {
@@ -55,7 +55,7 @@ describe("DELETE /api/projects/:id", () => {
     expect(await app.world.volumes.list(projectId)).toHaveLength(1);
   });
 
-  test("with volumes=true is for admins, as without", async () => {
+  test("with volumes=true requires an admin, as without", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
     const developer = await member(app, "developer");

@@ -43,7 +43,7 @@ const FULL = {
 };
 
 describe("POST /api/projects", () => {
-  test("keeps every field and shows the others as null", async () => {
+  test("stores every field and shows the others as null", async () => {
     const full = await project(FULL);
     expect(full).toMatchObject({ ...FULL, gitUrl: null, localPath: null, source: "githost", autoDeploy: false });
     expect(full).toMatchObject({ location: "local", serverId: null, activeDeploymentId: null });
@@ -62,7 +62,7 @@ describe("POST /api/projects", () => {
     ["日本語", "project"],
     ["--A--B--", "a-b"],
     ["x".repeat(100), "x".repeat(40)],
-  ])("makes of the name %p the slug %s", async (name, slug) => {
+  ])("turns the name %p into the slug %s", async (name, slug) => {
     const { call, owner } = await memoryApp();
     const { data } = (await call("POST", "/api/projects", { token: owner, body: { name } })).body;
     expect(data).toMatchObject({ name: name.trim(), slug, hostname: `${slug}.localhost` });
@@ -99,7 +99,7 @@ describe("POST /api/projects", () => {
     expect((await asOwner("POST", "/api/projects", body)).status).toBe(400);
   });
 
-  test("a taken slug answers 409 in the own organization, and costs another only the plain address", async () => {
+  test("a taken slug answers 409, and a taken address gets a random suffix", async () => {
     const { slug } = await project({ slug: "quay" });
     expect((await asOwner("POST", "/api/projects", { name: "Again", slug })).body.code).toBe("slug_taken");
     const two = (await asOwner("POST", "/api/projects", { name: "Quay two", slug: "quay-two" })).body.data;
@@ -118,7 +118,7 @@ describe("POST /api/projects", () => {
   });
 });
 
-describe("what git would read", () => {
+describe("values that are passed to git", () => {
   test.each([
     { gitOwner: "-x", gitRepo: "y" },
     { gitOwner: "a/b", gitRepo: "y" },
@@ -152,7 +152,7 @@ describe("what git would read", () => {
     { healthPath: "health" },
     { healthPath: "//evil.example" },
     { healthPath: "/a b" },
-  ])("%j is refused, on every way in", async (settings) => {
+  ])("%j is refused, on every route", async (settings) => {
     const { id } = await project();
     for (const [method, path, body] of [
       ["POST", "/api/projects", { name: "X", ...settings }],
@@ -171,13 +171,13 @@ describe("what git would read", () => {
     { gitOwner: "acme_1", gitRepo: ".github".slice(1) },
     { rootDirectory: "." },
     { healthPath: "/" },
-  ])("%j is fine", async (settings) => {
+  ])("%j is accepted", async (settings) => {
     expect(await project(settings)).toMatchObject(settings);
   });
 });
 
 describe("PATCH /api/projects/:id", () => {
-  test("changes what is given, takes back what is null, and leaves the rest", async () => {
+  test("changes given fields, clears null ones, and keeps the rest", async () => {
     const { id, updatedAt } = await project(FULL);
     app.world.clock.advance(1_000);
     const cleared = Object.fromEntries(Object.keys(FULL).map((key) => [key, null]));
@@ -191,7 +191,7 @@ describe("PATCH /api/projects/:id", () => {
     });
   });
 
-  test("checks the whole as it would then be", async () => {
+  test("validates the resulting project as a whole", async () => {
     const { id } = await project({ gitOwner: "acme", gitRepo: "harbour" });
     expect((await asOwner("PATCH", `/api/projects/${id}`, { gitRepo: null })).status).toBe(400);
     expect((await asOwner("PATCH", `/api/projects/${id}`, { gitOwner: null, gitRepo: null })).status).toBe(200);
@@ -215,7 +215,7 @@ describe("POST /api/projects/ensure", () => {
     expect(data).toMatchObject({ name: "DOCK", slug: "dock", port: 81, framework: null });
   });
 
-  test("goes by projectId before slug; an unknown or foreign one is 404 and creates nothing", async () => {
+  test("uses projectId before slug; an unknown or foreign one is 404 and creates nothing", async () => {
     const { id } = await project({ slug: "by-id" });
     const body = { name: "Renamed", slug: "by-id-two", projectId: id };
     expect((await asOwner("POST", "/api/projects/ensure", body)).body).toMatchObject({
@@ -229,7 +229,7 @@ describe("POST /api/projects/ensure", () => {
     expect((await asOwner("GET", "/api/projects?search=Nowhere")).body.total).toBe(0);
   });
 
-  test("ten at once make one project", async () => {
+  test("creates one project for ten concurrent requests", async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         asOwner("POST", "/api/projects/ensure", { name: "Race", port: 3000 + index }),
@@ -253,7 +253,7 @@ describe("linking", () => {
     expect((await asOwner("POST", `/api/projects/${id}/git/link`, hostile)).status).toBe(400);
   });
 
-  test("POST /api/projects/:id/auto-deploy cannot be switched on while no push is heard of", async () => {
+  test("POST /api/projects/:id/auto-deploy cannot be enabled while no pushes are received", async () => {
     const { id } = await project();
     const enable = (enabled: unknown) => asOwner("POST", `/api/projects/${id}/auto-deploy`, { enabled });
     await asOwner("POST", `/api/projects/${id}/git/link`, { owner: "acme", repo: "harbour" });
@@ -270,7 +270,7 @@ describe("linking", () => {
   });
 });
 
-test("DELETE /api/projects/:id takes variables and addresses along, and frees slug and address", async () => {
+test("DELETE /api/projects/:id removes variables and addresses too, and frees slug and address", async () => {
   const { id } = await project({ slug: "gone" });
   await asOwner("PATCH", `/api/projects/${id}/env`, { upserts: [{ key: "A", value: "b" }] });
   expect((await asOwner("DELETE", `/api/projects/${id}`)).body).toEqual({ success: true });

@@ -24,7 +24,7 @@ describe("POST /api/deployments/:id/promote", () => {
     expect(app.world.builder.requests).toHaveLength(builds);
   });
 
-  test("refuses what is no preview, is not ready or was cleaned up, and says what to do", async () => {
+  test("refuses a deployment that is not a preview, is not ready or was cleaned up, and says what to do", async () => {
     await using app = await deployingApp();
     const project = await app.project();
     const refused = async (id: string) => {
@@ -59,7 +59,7 @@ describe("POST /api/deployments/:id/promote", () => {
     ]);
   });
 
-  test("takes deployment:admin", async () => {
+  test("requires deployment:admin", async () => {
     await using app = await deployingApp();
     const id = await preview(app, await app.project());
     const { token } = await member(app, "developer");

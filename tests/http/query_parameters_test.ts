@@ -8,25 +8,25 @@ const UNKNOWN = "_=1700000000000&lastEventId=5&utm_source=x&a%00b=%00&__proto__=
 
 const reading = ACCESS_TABLE.filter(({ method, path }) => method === "GET" && path !== "/metrics");
 
-test("parameters that a route does not know make no difference", async () => {
+test("unknown parameters make no difference", async () => {
   const app = await memoryApp();
   app.world.remoteHosts.add(MACHINE);
   const ids = await furnish(app);
   for (const { method, path } of reading) {
-    const asked = goodRequest(method, path, ids, "owner").path;
-    const plain = await app.call(method, asked, { token: app.owner });
-    const extended = await app.call(method, `${asked}?${UNKNOWN}`, { token: app.owner });
+    const known = goodRequest(method, path, ids, "owner").path;
+    const plain = await app.call(method, known, { token: app.owner });
+    const extended = await app.call(method, `${known}?${UNKNOWN}`, { token: app.owner });
     expect([path, extended.status, extended.text]).toEqual([path, plain.status, plain.text]);
   }
 });
 
-test("they make no difference to a change either", async () => {
+test("unknown parameters make no difference to a change either", async () => {
   const { call, owner } = await memoryApp();
   const body = { name: "Harbour" };
   expect((await call("POST", `/api/projects?${UNKNOWN}`, { token: owner, body })).status).toBe(201);
 });
 
-test("beside them, parameters that are known are checked and count", async () => {
+test("known parameters next to unknown ones are validated and applied", async () => {
   const { call, owner } = await memoryApp();
   const list = (query: string) => call("GET", `/api/projects?${UNKNOWN}&${query}`, { token: owner });
   expect((await list("perPage=7")).body.perPage).toBe(7);

@@ -10,7 +10,7 @@ const QUERIES = [
 ] as const;
 
 test.each(QUERIES)(
-  "a NUL character in %s is refused by the name of its part, before any store sees it",
+  "a NUL character in %s is refused by the name of its parameter, before any store sees it",
   async (path, name) => {
     const app = await memoryApp();
     const { status, body } = await app.call("GET", path, { token: app.owner });

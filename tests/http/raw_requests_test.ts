@@ -31,7 +31,7 @@ const get = (target: string, host = "slipway.test") =>
   exchange(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
 
 test.each(["a", "api", "localhost", "slipway.test:4400", "[::1]:4400", "a, b", "a/b?c", "user@a", "a b", "a#", ""])(
-  "Host: %p leads to the route that the path names",
+  "Host: %p leads to the route of the path",
   async (host) => {
     expect(await get("/api/health", host)).toStartWith("HTTP/1.1 200 ");
     expect(await get("/api/projects?page=0", host)).toStartWith("HTTP/1.1 401 ");
@@ -59,12 +59,12 @@ test.each([
   expect(await get(target)).toStartWith(`HTTP/1.1 ${status} `);
 });
 
-test.each(["", "Host: a\r\n"])("HTTP/1.0 with %p leads to the route that the path names", async (host) => {
+test.each(["", "Host: a\r\n"])("HTTP/1.0 with %p leads to the route of the path", async (host) => {
   expect(await exchange(`GET /api/health HTTP/1.0\r\n${host}\r\n`)).toStartWith("HTTP/1.1 200 ");
   expect(await exchange(`GET /api/projects?page=1 HTTP/1.0\r\n${host}\r\n`)).toStartWith("HTTP/1.1 401 ");
 });
 
-test("a chunked body is read like another, and nothing of it is taken for a second request", async () => {
+test("a chunked body is read like any other, and no part of it is parsed as a second request", async () => {
   const token = `Authorization: Bearer ${app.owner}\r\n`;
   const head = `POST /api/projects HTTP/1.1\r\nHost: a\r\n${token}Content-Type: application/json\r\nConnection: close\r\n`;
   const whole = await exchange(`${head}Transfer-Encoding: chunked\r\n\r\n7\r\n{"name"\r\n9\r\n:"Piece"}\r\n0\r\n\r\n`);
@@ -75,7 +75,7 @@ test("a chunked body is read like another, and nothing of it is taken for a seco
   expect(app.world.log.lines.some(({ text }) => text.includes("/api/cloud/link"))).toBe(false);
 });
 
-test("an upload whose sender goes away leaves its session open for another try", async () => {
+test("an upload whose client disconnects leaves its session open for a retry", async () => {
   const { sessionId } = (await app.call("POST", "/api/projects/folder/session", { token: app.owner, body: {} })).body;
   const path = `/api/projects/folder/upload/${sessionId}`;
   const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.owner}\r\nContent-Length: 5000\r\n\r\n`;

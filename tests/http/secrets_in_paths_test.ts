@@ -17,7 +17,7 @@ async function scene() {
 }
 
 test.each([newToken(), `slp_${"a".repeat(30)}`, randomText()])(
-  "%p in the place of an id is kept nowhere",
+  "%p in the place of an id is stored nowhere",
   async (token) => {
     const { app, loggedPaths, claimed } = await scene();
     const headers = { "idempotency-key": "once" };
@@ -37,7 +37,7 @@ test.each([newToken(), `slp_${"a".repeat(30)}`, randomText()])(
   },
 );
 
-test("a token in a path that leads nowhere is not logged", async () => {
+test("a token in an unknown path is not logged", async () => {
   const { app, loggedPaths } = await scene();
   const token = newToken();
   for (const path of [`/${token}`, `/api/v2/${token}/x`, `/api/a%2F${token}`, `/api/health/slp%5F${token.slice(4)}`]) {
@@ -47,7 +47,7 @@ test("a token in a path that leads nowhere is not logged", async () => {
   expect(loggedPaths()).toEqual(["/…", "/api/v2/…/x", "/api/…", "/api/health/…", "/api/tokens/…"]);
 });
 
-test("an id is logged as it is, also in disguise and where no route is", async () => {
+test("an id is logged decoded, even when encoded and in an unknown path", async () => {
   const { app, loggedPaths } = await scene();
   const { id } = (await app.call("POST", "/api/projects", { token: app.owner, body: { name: "Harbour" } })).body.data;
   for (const path of [`/api/projects/${id}`, `/api/projects/%70${id.slice(1)}`, `/api/nothing/${id}`]) {

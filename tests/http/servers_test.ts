@@ -40,7 +40,7 @@ function acts({ call, owner }: TestApp, id: string) {
 }
 
 describe("POST /api/servers", () => {
-  test("records a server and tells its secrets as flags alone", async () => {
+  test("records a server and shows its secrets only as flags", async () => {
     const app = await memoryApp();
     const body = {
       name: " Key ",
@@ -99,7 +99,7 @@ describe("POST /api/servers", () => {
     expect(answer.text).not.toContain("canary");
   });
 
-  test("names are unique in the organization, whatever their case", async () => {
+  test("names are unique in the organization, regardless of case", async () => {
     const { app, change } = await scene();
     expect((await create(app, { name: "  BERLIN " })).status).toBe(409);
     const other = (await create(app, { name: "Other" })).body.data;
@@ -107,7 +107,7 @@ describe("POST /api/servers", () => {
     expect((await change({ name: "BERLIN" })).status).toBe(200);
   });
 
-  test("takes a host key as fingerprint or as public key line", async () => {
+  test("accepts a host key as fingerprint or as public key line", async () => {
     const app = await memoryApp();
     const line = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJqfFoI7w1qNk4Kv0j4N2m3Vz2Zs7o8Yf1c3m5QxN0aB root@berlin";
     expect((await create(app, { hostKey: FIRST })).body.data.hostKey).toBe(FIRST);
@@ -117,7 +117,7 @@ describe("POST /api/servers", () => {
 });
 
 describe("POST /api/servers/:id/check", () => {
-  test("records the key the first time, tells the engine, and closes the connection", async () => {
+  test("records the key the first time, reports the engine, and closes the connection", async () => {
     const { app, check, read } = await scene();
     app.world.clock.advance(5_000);
     const answer = await check();
@@ -135,7 +135,7 @@ describe("POST /api/servers/:id/check", () => {
     ["an engine that the user may not use", engine("", 1, "permission denied while trying to connect"), "docker group"],
     ["an engine that is down", engine("", 1, "Cannot connect to the Docker daemon"), "start it"],
     ["an engine that answers nonsense", engine("<script>alert(1)</script>"), "start it"],
-  ])("a server with %s is fine, and the message says what to do", async (_, programs, hint) => {
+  ])("a server with %s is accepted, and the message says what to do", async (_, programs, hint) => {
     const { check } = await scene(machine({ programs }));
     const { status, body } = await check();
     expect([status, body.engine]).toEqual([200, null]);
@@ -167,12 +167,12 @@ describe("POST /api/servers/:id/check", () => {
   });
 
   test.each([
-    ["nobody there", undefined, {}, "unreachable"],
-    ["one that hangs up", machine({ manner: "hangs_up" }), {}, "unreachable"],
+    ["an unreachable machine", undefined, {}, "unreachable"],
+    ["a machine that hangs up", machine({ manner: "hangs_up" }), {}, "unreachable"],
     ["a wrong password", machine({ logins: [{ user: "deploy", password: "other" }] }), {}, "auth_failed"],
-    ["a key that is none", machine(), { sshPrivateKey: "nonsense" }, "misconfigured"],
+    ["an invalid key", machine(), { sshPrivateKey: "nonsense" }, "misconfigured"],
     ["no credentials any more", machine(), { sshPassword: null }, "misconfigured"],
-  ])("%s answers 502 with a sentence, which is kept", async (_, answers, patch, code) => {
+  ])("%s answers 502 with an error, which is stored", async (_, answers, patch, code) => {
     const { app, id, check, read, change } = await scene(answers ?? machine({ host: "elsewhere.example.com" }));
     await change(patch);
     const answer = await check();
@@ -188,7 +188,7 @@ describe("POST /api/servers/:id/check", () => {
 });
 
 describe("PATCH /api/servers/:id", () => {
-  test("a credential left out stays, null clears it, a text replaces it", async () => {
+  test("an omitted credential stays, null clears it, a text replaces it", async () => {
     const { change, check } = await scene();
     expect((await change({ name: "Renamed" })).body.data).toMatchObject({ name: "Renamed", hasSshPassword: true });
     expect((await check()).status).toBe(200);
@@ -206,7 +206,7 @@ describe("PATCH /api/servers/:id", () => {
   });
 
   test.each([{ sshHost: "elsewhere.example.com" }, { sshPort: 2222 }])(
-    "a stored password does not move along with %j",
+    "a change to %j is refused while the stored password is kept",
     async (moved) => {
       const { change, read } = await scene();
       const refused = await change(moved);
@@ -220,7 +220,7 @@ describe("PATCH /api/servers/:id", () => {
     },
   );
 
-  test("another machine has another key: moving forgets the recorded one", async () => {
+  test("moving to another machine drops the recorded host key", async () => {
     const { change, check, read } = await scene();
     await check();
     expect((await change({ sshPort: 22, sshHost: SERVER.sshHost })).body.data.hostKey).toBe(FIRST);
@@ -245,7 +245,7 @@ describe("PATCH /api/servers/:id", () => {
   });
 });
 
-test("DELETE /api/servers/:id forgets it", async () => {
+test("DELETE /api/servers/:id removes it", async () => {
   const { app, id, check } = await scene();
   expect((await app.call("DELETE", `/api/servers/${id}`, { token: app.owner })).body).toEqual({ success: true });
   expect((await check()).status).toBe(404);

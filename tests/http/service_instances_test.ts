@@ -19,7 +19,7 @@ async function healths(app: DeployingApp, id: string): Promise<Record<string, st
 }
 
 describe("GET /api/deployments/:id/info of several services", () => {
-  test("tells that what ended by itself is done, also where it was left as it is", async () => {
+  test("reports one-off services as done, even when they were left unchanged", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
     const first = await app.deployedServices(projectId, [WEB, MIGRATE]);
@@ -33,7 +33,7 @@ describe("GET /api/deployments/:id/info of several services", () => {
     expect(await healths(app, second)).toEqual({ web: "healthy", migrate: "done" });
   });
 
-  test("tells of the version that runs where the next one failed", async () => {
+  test("reports the running version when the next one failed", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
     await app.deployedServices(projectId, [WEB, WORKER]);
@@ -57,7 +57,7 @@ describe("GET /api/deployments/:id/usage of several services", () => {
     networkTxBytes: null,
   };
 
-  test("adds up what is known, and has no limit where one of them has none", async () => {
+  test("adds up known values, and has no limit if one of them has none", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
     const id = await app.deployedServices(projectId, [WEB, WORKER]);
@@ -83,7 +83,7 @@ describe("POST /api/deployments/:id/restart after variables were changed", () =>
     ["set", { upserts: [{ key: "MORE", value: "1" }] }],
     ["changed", { upserts: [{ key: "COLOR", value: "red" }] }],
     ["deleted", { deletes: ["COLOR"] }],
-  ])("says that the one that was %s is used by the next deployment only", async (_, change) => {
+  ])("says that a variable that was %s takes effect with the next deployment only", async (_, change) => {
     await using app = await deployingApp();
     const projectId = await app.project();
     const write = (body: object) =>
@@ -115,7 +115,7 @@ describe("POST /api/deployments/:id/restart of several services", () => {
     expect(await restarts()).toEqual([1, 1]);
   });
 
-  test("has nothing to restart where all that ran has done what it had to", async () => {
+  test("has nothing to restart when all that ran were one-off services", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
     const id = await app.deployedServices(projectId, [MIGRATE]);
@@ -125,7 +125,7 @@ describe("POST /api/deployments/:id/restart of several services", () => {
 });
 
 describe("GET /api/deployments/:id/logs?kind=runtime of several services", () => {
-  test("gives the lines of all, in the order of time, and goes on after nextSince", async () => {
+  test("returns the lines of all, ordered by time, and continues after nextSince", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
     app.world.runtime.scripts.set("service:web", { does: "answers", prints: ["web is up", "come in"] });
@@ -148,7 +148,7 @@ describe("GET /api/deployments/:id/logs?kind=runtime of several services", () =>
   });
 });
 
-test("POST /api/deployments/:id/restart says of a static site that it has nothing to restart", async () => {
+test("POST /api/deployments/:id/restart is refused for a static site, which has nothing to restart", async () => {
   await using app = await deployingApp();
   const uploadSessionId = await app.upload(SITE);
   const { body } = await app.post("/build/access", { projectId: await app.project({}), uploadSessionId });

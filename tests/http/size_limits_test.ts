@@ -21,7 +21,7 @@ function upserts(count: number, value: string, from = 0) {
 }
 
 describe("the settings of a project", () => {
-  test("have at most 256 KiB, however they come", async () => {
+  test("have at most 256 KiB, on every route", async () => {
     const { ask, path } = await scene();
     const answers = [
       await ask("POST", "/api/projects", { name: "Large", services: services(300_000) }),
@@ -36,7 +36,7 @@ describe("the settings of a project", () => {
     expect((await ask("PATCH", path, { services: services(250_000) })).status).toBe(200);
   });
 
-  test("count as a whole: what is there and what is added", async () => {
+  test("are limited as a whole: existing plus added ones", async () => {
     const { ask, path } = await scene();
     expect((await ask("PATCH", path, { services: services(260_000) })).status).toBe(200);
     const buildCommand = "x".repeat(2_000);
@@ -48,7 +48,7 @@ describe("the settings of a project", () => {
 });
 
 describe("the variables of a project", () => {
-  test("are at most a thousand", async () => {
+  test("are limited to a thousand", async () => {
     const { ask, path } = await scene();
     for (const from of [0, 500]) {
       expect((await ask("PATCH", `${path}/env`, { upserts: upserts(500, "x", from) })).status).toBe(200);

@@ -64,17 +64,17 @@ describe("an authenticated read costs at most two statements", () => {
     }
   });
 
-  test("GET of a deployment that waits, too", async () => {
+  test("GET of a queued deployment", async () => {
     const sent = await cost(`/api/deployments/${ids.queued}`, { token: app.owner });
     expect(sent.length, sent.join("\n\n")).toBeLessThanOrEqual(2);
   });
 
-  test("every guarded route that reads is in the list", () => {
+  test("covers every guarded route that reads", () => {
     const reads = app.routes.filter(({ method, open }) => method === "GET" && open === undefined);
     expect(reads.map(({ path }) => path).toSorted()).toEqual([...PATHS, STREAM].toSorted());
   });
 
-  test("a stranger costs at most one", async () => {
+  test("an unauthenticated request costs at most one", async () => {
     statements.length = 0;
     expect((await app.call("GET", "/api/projects", { token: "slp_unknown" })).status).toBe(401);
     expect((await app.call("GET", "/api/projects")).status).toBe(401);

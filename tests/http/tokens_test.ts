@@ -30,7 +30,7 @@ function grant(id: string, action: string) {
 }
 
 describe("a token's text", () => {
-  test("is slp_ and 43 base64url characters, and nobody sees it again", async () => {
+  test("is slp_ and 43 base64url characters, and is never shown again", async () => {
     const app = await memoryApp();
     const { status, body } = await mint(app);
     expect(status).toBe(201);
@@ -44,7 +44,7 @@ describe("a token's text", () => {
     expect(log).not.toContain(body.data.token.slice(4));
   });
 
-  test("is only its owner's to list and revoke", async () => {
+  test("can be listed and revoked only by its owner", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
     const { id } = (await mint(app)).body.data;
@@ -56,7 +56,7 @@ describe("a token's text", () => {
 });
 
 describe("a narrowed token", () => {
-  test("does what its permissions say, what they include, and nothing else", async () => {
+  test("allows its permissions, those they include, and nothing else", async () => {
     const app = await memoryApp();
     const id = await project(app, "Harbour");
     const { token } = (await mint(app, { permissions: ["project:read"] })).body.data;
@@ -68,7 +68,7 @@ describe("a narrowed token", () => {
     expect((await app.call("GET", "/api/servers", { token })).body.error).toContain('"server:list"');
   });
 
-  test("mints nothing, not even what it has itself", async () => {
+  test("cannot mint tokens, not even with its own permissions", async () => {
     const app = await memoryApp();
     const { token } = (await mint(app, { permissions: ["organization:admin", "project:admin"] })).body.data;
     for (const body of [{}, { permissions: ["project:read"] }, { permissions: [] }]) {
@@ -77,7 +77,7 @@ describe("a narrowed token", () => {
     }
   });
 
-  test("ends itself and no other", async () => {
+  test("can revoke itself and no other", async () => {
     const app = await memoryApp();
     const other = (await mint(app)).body.data;
     const { id, token } = (await mint(app, { permissions: ["project:read"] })).body.data;
@@ -87,7 +87,7 @@ describe("a narrowed token", () => {
   });
 
   test.each([{ permissions: [] }, { grants: [] }, { permissions: [], grants: [] }])(
-    "with %j does nothing but describe itself",
+    "with %j can only describe itself",
     async (body) => {
       const app = await memoryApp();
       const { token } = (await mint(app, body)).body.data;
@@ -148,7 +148,7 @@ describe("minting", () => {
     expect(answer.body.details.map((detail: { path: string }) => detail.path)).toContain(path);
   });
 
-  test("a token's children end no later than it does", async () => {
+  test("a token's children expire no later than it does", async () => {
     const app = await memoryApp();
     const at = (hours: number) => new Date(app.world.clock.now().getTime() + hours * HOUR).toISOString();
     const parent = (await mint(app, { expiresAt: at(2) })).body.data;
@@ -158,7 +158,7 @@ describe("minting", () => {
     expect((await mint(app, { expiresAt: at(3) }, parent.token)).status).toBe(400);
   });
 
-  test("an expiry holds to the millisecond", async () => {
+  test("an expiry is exact to the millisecond", async () => {
     const app = await memoryApp();
     const expiresAt = new Date(app.world.clock.now().getTime() + 1_000).toISOString();
     const { token } = (await mint(app, { expiresAt })).body.data;
@@ -180,12 +180,12 @@ describe("a grant on one project", () => {
     }
   });
 
-  test("opens that project and answers 403 for another of the own organization, 404 for none", async () => {
+  test("opens that project and answers 403 for another of the same organization, 404 for none", async () => {
     const { app, one, two, tokens } = await granted();
     for (const token of tokens) {
-      const asked = (method: string, path: string, body?: unknown) => app.call(method, path, { token, body });
-      expect((await asked("PATCH", `/api/projects/${one}`, { name: "Renamed" })).status).toBe(200);
-      expect((await asked("PATCH", `/api/projects/${one}/env`, { deletes: ["A"] })).status).toBe(200);
+      const call = (method: string, path: string, body?: unknown) => app.call(method, path, { token, body });
+      expect((await call("PATCH", `/api/projects/${one}`, { name: "Renamed" })).status).toBe(200);
+      expect((await call("PATCH", `/api/projects/${one}/env`, { deletes: ["A"] })).status).toBe(200);
       for (const [method, path, body] of [
         ["GET", `/api/projects/${two}`, undefined],
         ["PATCH", `/api/projects/${two}`, { name: "Renamed" }],
@@ -196,12 +196,12 @@ describe("a grant on one project", () => {
         ["POST", "/api/projects", { name: "Three" }],
         ["DELETE", `/api/projects/${one}`, undefined],
       ] as const) {
-        const answer = await asked(method, path, body);
+        const answer = await call(method, path, body);
         expect([method, path, answer.status]).toEqual([method, path, 403]);
         expect(answer.body.error).toMatch(/"project:(?:read|write|admin)"/);
       }
-      expect((await asked("GET", "/api/projects/prj_00000000000000000000000000")).status).toBe(404);
-      expect((await asked("POST", "/api/projects/ensure", { name: "One" })).body).toMatchObject({ created: false });
+      expect((await call("GET", "/api/projects/prj_00000000000000000000000000")).status).toBe(404);
+      expect((await call("POST", "/api/projects/ensure", { name: "One" })).body).toMatchObject({ created: false });
     }
   });
 
@@ -215,7 +215,7 @@ describe("a grant on one project", () => {
     }
   });
 
-  test("can be handed on by a restricted member, and not widened", async () => {
+  test("can be passed on by a restricted member, and not widened", async () => {
     const { app, one, two, tokens } = await granted();
     const [restricted = ""] = tokens;
     expect((await mint(app, grant(one, "read"), restricted)).status).toBe(201);

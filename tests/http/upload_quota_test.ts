@@ -35,7 +35,7 @@ function endless() {
   return new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(bytes) });
 }
 
-test("a person's oldest of 20 sessions gives way, with its files", async () => {
+test("the oldest of a user's 20 sessions is evicted, with its files", async () => {
   const { app, fill, list, send } = await scene();
   const ids = await fill(20);
   expect((await send(ids[0]!)).status).toBe(200);
@@ -49,7 +49,7 @@ test("a person's oldest of 20 sessions gives way, with its files", async () => {
   expect([late.status, late.body.code]).toEqual([404, "upload_session_not_found"]);
 });
 
-test("one that was deployed does not count, nor one that expired", async () => {
+test("sessions that were deployed or expired do not count", async () => {
   const { app, fill, list, send } = await scene();
   const [first] = await fill(1);
   await send(first!);
@@ -64,7 +64,7 @@ test("one that was deployed does not count, nor one that expired", async () => {
   expect((await fill(20)).toReversed()).toEqual(await list());
 });
 
-test("none gives way that is being received: while all are, another is refused", async () => {
+test("no session is evicted while it is being received: if all are, another is refused", async () => {
   const { app, open, fill, list, send } = await scene();
   const ids = await fill(20);
   for (const id of ids) void send(id, endless());
@@ -82,7 +82,7 @@ test("none gives way that is being received: while all are, another is refused",
   expect(await list()).toEqual(ids.toReversed());
 });
 
-test("an organization's 100 are full for whoever has none there that could give way", async () => {
+test("an organization's limit of 100 refuses a user who has no session there to evict", async () => {
   const { app, open, fill, list } = await scene();
   const ids = await fill(20);
   for (let person = 0; person < 4; person++) await fill(20, (await member(app, "developer")).token);

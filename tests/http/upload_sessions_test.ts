@@ -21,7 +21,7 @@ async function scene() {
 }
 
 describe("GET /api/projects/folder/sessions", () => {
-  test("lists the caller's own sessions, newest first, with what they hold", async () => {
+  test("lists the caller's own sessions, newest first, with their contents", async () => {
     const { app, open, send, list } = await scene();
     const first = await open({ name: "harbour" });
     const second = await open({ mode: "cloud" });
@@ -61,7 +61,7 @@ describe("GET /api/projects/folder/sessions", () => {
     expect([body.total, body.data.length, body.data[0].id]).toEqual([2, 1, first]);
   });
 
-  test("leaves out what expired or was deployed", async () => {
+  test("leaves out expired and deployed ones", async () => {
     const { app, open, send, list } = await scene();
     await open();
     app.world.clock.advance(HOUR);
@@ -87,7 +87,7 @@ describe("DELETE /api/projects/folder/sessions/:id", () => {
       expect([answer.status, answer.body.code]).toEqual([404, "upload_session_not_found"]);
   });
 
-  test("is the opener's alone, and not for what was deployed", async () => {
+  test("is limited to its owner, and does not find a deployed one", async () => {
     const { app, open, send, list, discard } = await scene();
     const developer = await member(app, "developer");
     const [own, deployed] = [await open(), await open()];
@@ -103,16 +103,16 @@ describe("DELETE /api/projects/folder/sessions/:id", () => {
       await discard("upl_00000000000000000000000000"),
       await discard("nonsense"),
     ];
-    for (const { status, body: told } of answers) {
-      expect([status, told.code]).toEqual([404, "upload_session_not_found"]);
-      expect(told.error).toBe(answers[0]!.body.error);
+    for (const { status, body: problem } of answers) {
+      expect([status, problem.code]).toEqual([404, "upload_session_not_found"]);
+      expect(problem.error).toBe(answers[0]!.body.error);
     }
     expect((await list()).body.total).toBe(1);
     expect(app.world.uploadFiles.texts(deployed)).toBeDefined();
     expect((await discard(theirs, developer.token)).status).toBe(200);
   });
 
-  test("ends an upload that is under way, and nothing of it is kept", async () => {
+  test("aborts a running upload, and nothing of it is kept", async () => {
     const { app, open, send, list, discard } = await scene();
     const id = await open();
     const rest = Promise.withResolvers<void>();

@@ -29,7 +29,7 @@ async function scene(settings: Parameters<typeof memoryApp>[0] = {}) {
 }
 
 describe("POST /api/projects/folder/session", () => {
-  test("opens a place for an hour and says how to upload", async () => {
+  test("opens a session for an hour and says how to upload", async () => {
     const { app, open } = await scene();
     const { body } = await open({ name: "harbour", mode: "cloud" });
     expect(body).toEqual({
@@ -57,7 +57,7 @@ describe("POST /api/projects/folder/session", () => {
 });
 
 describe("POST /api/projects/folder/upload/:sessionId", () => {
-  test("takes a gzipped tar, whole or in pieces, and tells its size, hash and files", async () => {
+  test("accepts a gzipped tar, whole or in pieces, and returns its size, hash and files", async () => {
     for (const raw of [GOOD, streamOf(GOOD, 7)]) {
       const { id, send } = await scene();
       const sha256 = new Bun.CryptoHasher("sha256").update(GOOD).digest("hex");
@@ -65,7 +65,7 @@ describe("POST /api/projects/folder/upload/:sessionId", () => {
     }
   });
 
-  test("another time replaces what the session held, for another hour", async () => {
+  test("again replaces what the session held, for another hour", async () => {
     const { app, id, send, scan } = await scene();
     await send(id, GOOD);
     expect((await scan(id)).body.data.packageManager).toBe("npm");
@@ -77,7 +77,7 @@ describe("POST /api/projects/folder/upload/:sessionId", () => {
     expect((await scan(id)).body.data).toMatchObject({ packageManager: null, projectType: "static" });
   });
 
-  test("another time that is refused leaves the session open, without what it held", async () => {
+  test("again, when refused, leaves the session open, without what it held", async () => {
     const { app, id, send, scan } = await scene();
     await send(id, GOOD);
     expect((await send(id, tarGz([file("../evil")]))).status).toBe(400);
@@ -86,7 +86,7 @@ describe("POST /api/projects/folder/upload/:sessionId", () => {
     expect((await send(id, GOOD)).status).toBe(200);
   });
 
-  test("answers 409 once the folder was deployed, and so says a scan", async () => {
+  test("answers 409 once the folder was deployed, as does a scan", async () => {
     const { app, id, send, scan } = await scene();
     await send(id, GOOD);
     const { owner: token } = app;
@@ -100,13 +100,13 @@ describe("POST /api/projects/folder/upload/:sessionId", () => {
     );
   });
 
-  test("of several at once one is taken", async () => {
+  test("accepts one of several concurrent uploads", async () => {
     const { id, send } = await scene();
     const answers = await Promise.all([50, 60, 70].map((piece) => send(id, streamOf(GOOD, piece))));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
   });
 
-  test("is the opener's alone: everybody else's is not there, a member's of the same organization too", async () => {
+  test("is limited to the session's owner: it is not found for others, even of the same organization", async () => {
     const { app, open, send, scan, id } = await scene();
     const developer = await member(app, "developer");
     const theirs = (await open({}, developer.token)).body.sessionId;
@@ -122,7 +122,7 @@ describe("POST /api/projects/folder/upload/:sessionId", () => {
     expect((await send(theirs, GOOD, { token: developer.token })).status).toBe(200);
   });
 
-  test("must come within the hour", async () => {
+  test("must arrive within the hour", async () => {
     const { app, id, send } = await scene();
     app.world.clock.advance(HOUR - 1);
     expect((await send(id, tarGz([file("../evil")]))).body.code).toBe("archive_name_refused");
@@ -131,7 +131,7 @@ describe("POST /api/projects/folder/upload/:sessionId", () => {
     expect([late.status, late.body.code]).toEqual([400, "upload_expired"]);
   });
 
-  test("refuses hostile archives whole, and the session is open for another try", async () => {
+  test("refuses hostile archives as a whole, and the session stays open for a retry", async () => {
     const { id, send, scan } = await scene();
     for (const { what, code, bytes } of hostileArchives) {
       const answer = await send(id, streamOf(bytes));
@@ -141,7 +141,7 @@ describe("POST /api/projects/folder/upload/:sessionId", () => {
     expect((await send(id, GOOD)).status).toBe(200);
   });
 
-  test("refuses what is empty, no archive, cut short or broken off, and the session is open again", async () => {
+  test("refuses what is empty, not an archive, truncated or aborted, and the session is open again", async () => {
     const { id, send } = await scene();
     const broken = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(GOOD.slice(0, 20)),
@@ -169,7 +169,7 @@ describe("POST /api/projects/folder/upload/:sessionId", () => {
 });
 
 describe("POST /api/projects/folder/scan/:sessionId", () => {
-  test("says what the folder is, once it is there", async () => {
+  test("describes the folder, once it is uploaded", async () => {
     const { id, send, scan } = await scene();
     expect((await scan(id)).body.code).toBe("upload_not_ready");
     await send(id, GOOD);
@@ -183,7 +183,7 @@ describe("POST /api/projects/folder/scan/:sessionId", () => {
     expect((await scan(id)).body.data).toEqual(data);
   });
 
-  test("takes broken and hostile manifests for what they are: files", async () => {
+  test("treats broken and hostile manifests as files", async () => {
     for (const text of [
       "{",
       "null",
@@ -207,7 +207,7 @@ describe("POST /api/projects/folder/scan/:sessionId", () => {
     }
   });
 
-  test("needs a session that has not expired", async () => {
+  test("requires a session that has not expired", async () => {
     const { app, id, send, scan } = await scene();
     await send(id, GOOD);
     app.world.clock.advance(HOUR);

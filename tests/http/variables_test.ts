@@ -20,7 +20,7 @@ const change = (body: unknown) => app.call("PATCH", path, { token: app.owner, bo
 const list = async () => (await app.call("GET", path, { token: app.owner })).body.data;
 
 describe("PATCH /api/projects/:id/env", () => {
-  test("writes, replaces and deletes in one step, and lists what is there then, by key", async () => {
+  test("writes, replaces and deletes in one step, and lists the result by key", async () => {
     await fresh();
     const first = await change({
       upserts: [
@@ -42,7 +42,7 @@ describe("PATCH /api/projects/:id/env", () => {
     expect(await list()).toEqual(second.body.data);
   });
 
-  test("a secret's value never comes back, to nobody, in no answer and no log, but is there for deployments", async () => {
+  test("never returns a secret's value in a response or a log, but passes it to deployments", async () => {
     await fresh();
     const viewer = await member(app, "viewer");
     const texts = [
@@ -57,7 +57,7 @@ describe("PATCH /api/projects/:id/env", () => {
     expect((await app.world.variables.reveal(id)).get("TOKEN")?.reveal()).toBe(VALUE);
   });
 
-  test("a secret stays one where a new value does not say otherwise", async () => {
+  test("keeps a secret secret unless a new value changes that", async () => {
     await fresh();
     await change({ upserts: [{ key: "TOKEN", value: VALUE, secret: true }] });
     await change({ upserts: [{ key: "TOKEN", value: "next" }] });
@@ -110,7 +110,7 @@ describe("PATCH /api/projects/:id/env", () => {
     expect(await list()).toMatchObject([{ key: "KEPT", value: "kept" }]);
   });
 
-  test("keys that objects have by nature are keys like others", async () => {
+  test("accepts keys that are names of object properties", async () => {
     await fresh();
     const keys = ["__proto__", "constructor", "hasOwnProperty", "toString"].toSorted();
     await change({ upserts: keys.map((key) => ({ key, value: key })) });
@@ -119,7 +119,7 @@ describe("PATCH /api/projects/:id/env", () => {
     );
   });
 
-  test("hundreds at once are written whole", async () => {
+  test("hundreds at once are all written", async () => {
     await fresh();
     const upserts = Array.from({ length: 500 }, (_, index) => ({ key: `K${index}`, value: String(index) }));
     expect((await change({ upserts })).body.data).toHaveLength(500);

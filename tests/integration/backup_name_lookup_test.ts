@@ -30,7 +30,7 @@ async function cloudApp() {
   return { ...app, post, silence: () => app.world.nameRecords.set(HOST, { silent: true }) };
 }
 
-test.each(KINDS)("a preflight of kind $kind whose name lookup fails says so and is recorded", async (body) => {
+test.each(KINDS)("a preflight of kind $kind whose name lookup fails reports it and is recorded", async (body) => {
   const app = await cloudApp();
   const { id } = (await app.post(PATH, body)).body.data;
   app.silence();
@@ -40,7 +40,7 @@ test.each(KINDS)("a preflight of kind $kind whose name lookup fails says so and 
   expect([stored.lastVerifyError, stored.lastVerifiedAt]).toEqual([answer.body.reason, null]);
 });
 
-test.each(KINDS)("a preflight of a draft of kind $kind whose name lookup fails says so", async (body) => {
+test.each(KINDS)("a preflight of a draft of kind $kind whose name lookup fails reports it", async (body) => {
   const app = await cloudApp();
   app.silence();
   const answer = await app.post(`${PATH}/preflight`, body);

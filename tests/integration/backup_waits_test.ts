@@ -30,7 +30,7 @@ objectStorageContract("memory behind every decorator", async () => {
 
 describe("retrying()", () => {
   test.each(["get", "stat", "list", "remove", "unfinished", "discard", "sweep", "put"] as const)(
-    "%s() is tried again, and given up in the end",
+    "%s() is retried, and fails in the end",
     async (method) => {
       const call = (storage: ObjectStorage) =>
         method === "put"
@@ -49,7 +49,7 @@ describe("retrying()", () => {
     },
   );
 
-  test("does not repeat what will not get better, nor a source that was read from", async () => {
+  test("does not retry permanent failures, nor a source that was read from", async () => {
     const denied = new Failure("remote_failed", "permission_denied", "No");
     const refused = retrying(
       failing<ObjectStorage>(new MemoryObjectStorage(), "get", { times: 1, error: denied }),
@@ -70,15 +70,15 @@ describe("retrying()", () => {
     expect(calls).toBe(1);
   });
 
-  test("stops when its signal ends it", async () => {
+  test("stops when its signal is aborted", async () => {
     const stop = new AbortController();
     const flaky = failing<ObjectStorage>(new MemoryObjectStorage(), "stat", { error: away });
-    const asked = retrying(flaky, { attempts: 10, pauseMs: 60_000 }).stat("x", { signal: stop.signal });
-    asked.catch(() => {});
+    const pending = retrying(flaky, { attempts: 10, pauseMs: 60_000 }).stat("x", { signal: stop.signal });
+    pending.catch(() => {});
     await Bun.sleep(5);
     const reason = new Error("Enough");
     stop.abort(reason);
-    await expect(asked).rejects.toBe(reason);
+    await expect(pending).rejects.toBe(reason);
   });
 });
 
@@ -91,12 +91,12 @@ function hanging(method: keyof ObjectStorage): ObjectStorage {
 }
 
 describe("timed()", () => {
-  test.each(["get", "stat", "list", "remove"] as const)("%s() without an answer ends with timeout", async (method) => {
-    const asked = timed(hanging(method), 20)[method]("x") as Promise<unknown>;
-    await expect(asked).rejects.toMatchObject({ code: "timeout" });
+  test.each(["get", "stat", "list", "remove"] as const)("%s() without a response ends with timeout", async (method) => {
+    const pending = timed(hanging(method), 20)[method]("x") as Promise<unknown>;
+    await expect(pending).rejects.toMatchObject({ code: "timeout" });
   });
 
-  test("put() ends with timeout when the store takes nothing more, not when the source is slow", async () => {
+  test("put() ends with timeout when the store stops reading, not when the source is slow", async () => {
     await expect(timed(hanging("put"), 20).put("x", textBody("x"))).rejects.toMatchObject({ code: "timeout" });
     let given = 0;
     const slow = new ReadableStream<Uint8Array>({
@@ -111,7 +111,7 @@ describe("timed()", () => {
     expect(await textOf(await timed(memory, 1_500).get("x"))).toBe("AAA");
   });
 
-  test("get() ends its stream with timeout when the store sends nothing more", async () => {
+  test("get() ends its stream with timeout when the store stops sending", async () => {
     const silent = Object.assign(Object.create(new MemoryObjectStorage()), {
       async get(_key: string, { signal }: { signal: AbortSignal }) {
         const reader = brokenBody(10, "hangs").getReader();
@@ -136,7 +136,7 @@ describe("timed()", () => {
 });
 
 describe("limited()", () => {
-  test("does so many things at once at most, and lets waiting ones leave", async () => {
+  test("runs no more than the limit at once, and lets queued operations be aborted", async () => {
     let [running, most] = [0, 0];
     const slow = intercepted<ObjectStorage>(new MemoryObjectStorage(), "stat", async (goOn) => {
       most = Math.max(most, ++running);
@@ -160,7 +160,7 @@ describe("limited()", () => {
     expect(await next).toMatchObject({ bytes: 1 });
   });
 
-  test("one that leaves in the moment in which it gets its slot takes no other's", async () => {
+  test("an operation that is aborted in the moment it gets its slot takes no other's", async () => {
     const one = limited(new MemoryObjectStorage(), 1);
     await one.put("x", textBody("x"));
     const stream = (await one.get("x"))!;

@@ -6,7 +6,7 @@ import { writtenProject } from "../support/inputs/written_project.ts";
 /** Values of unexpected types. */
 const ODD_VALUES = ["[]", "{}", "null", "-1", "[[x]]", "{a: {b: c}}", '"${NOPE}"', "!reset null", "[{}]"];
 
-describe("loadCompose() refuses with a sentence or reads, and nothing else,", () => {
+describe("loadCompose() refuses with a message or reads, and nothing else,", () => {
   for (const name of composeCases) {
     test(`${name} with any value changed`, async () => {
       const lines = (await Bun.file(join(COMPOSE_CASES, name, "project.txt")).text()).split("\n").slice(0, 40);

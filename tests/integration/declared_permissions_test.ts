@@ -29,11 +29,11 @@ const CONCERNED: Readonly<Record<string, readonly Permission[]>> = {
 async function scene(method: string, path: string) {
   const app = await memoryApp();
   app.world.remoteHosts.add(MACHINE);
-  const asked = goodRequest(method, path, await furnish(app), "owner");
+  const request = goodRequest(method, path, await furnish(app), "owner");
   return async (permissions?: readonly Permission[]) => {
     const body = { name: "narrowed", permissions };
     const made = permissions && (await app.call("POST", "/api/tokens", { token: app.owner, body }));
-    return app.call(method, asked.path, { ...asked.call, token: made?.body.data.token ?? app.owner });
+    return app.call(method, request.path, { ...request.call, token: made?.body.data.token ?? app.owner });
   };
 }
 
@@ -46,13 +46,13 @@ function justBelow(permission: Permission): Permission[] {
 }
 
 describe.each(declared)("$route", ({ route, method, path, permission, handler }) => {
-  test("refuses whoever has all but what it declares, by name", async () => {
+  test("refuses a caller with all permissions but the declared one, which it names", async () => {
     const ask = await scene(method, path);
     const { status, body } = await ask(justBelow(permission));
     expect([status, body.error]).toEqual([403, expect.stringContaining(`"${permission}"`)]);
   });
 
-  test("answers whoever has exactly what it declares like an owner", async () => {
+  test("answers a caller with exactly the declared permission like an owner", async () => {
     const [ask, asOwner] = [await scene(method, path), await scene(method, path)];
     if (handler) {
       const { status, body } = await ask([permission]);
@@ -76,7 +76,7 @@ test("every route with a permission is compared", () => {
   ]);
 });
 
-test("a permission that the handler demands is in the description too", () => {
+test("a permission that the handler requires is in the description too", () => {
   for (const path of ["rollback", "cancel"]) {
     const { description, ...operation } = paths[`/api/deployments/{id}/${path}`].post;
     expect(operation).toMatchObject({ "x-permission": "deployment:write", "x-handler-permission": "deployment:admin" });

@@ -24,7 +24,7 @@ const CASES: readonly Case[] = [
     arrange: (scene) => void delete scene.known.git[REPOSITORY],
   },
   {
-    what: "nothing tells how to start it",
+    what: "it has no start command",
     step: "detect",
     code: "nothing_to_start",
     sentence: /set startCommand/,
@@ -32,7 +32,7 @@ const CASES: readonly Case[] = [
       void (scene.known.git[REPOSITORY] = { commits: [commit("c1", { "notes.txt": "nothing to run" })] }),
   },
   {
-    what: "it has a Dockerfile and there are processes only",
+    what: "it has a Dockerfile and the server runs processes only",
     step: "detect",
     code: "runtime_unsupported",
     sentence: /as a process/,
@@ -64,7 +64,7 @@ const CASES: readonly Case[] = [
     arrange: (scene) => void (scene.memory.runtime.start = () => Promise.reject(new Error("no such program"))),
   },
   {
-    what: "it ends again and again",
+    what: "it is in a crash loop",
     step: "health",
     code: "crash_loop",
     sentence: /again and again, last with code 7/,
@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
       void scene.memory.runtime.scripts.set(START, { does: "ends", code: 7, prints: ["no database"] }),
   },
   {
-    what: "it says why after many lines",
+    what: "it prints the reason after many lines",
     step: "health",
     code: "crash_loop",
     sentence: /again and again/,
@@ -84,7 +84,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    what: "it takes all memory",
+    what: "it runs out of memory",
     step: "health",
     code: "out_of_memory",
     sentence: /ran out of memory/,
@@ -104,19 +104,19 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    what: "it answers and then it does not",
+    what: "it stops answering",
     step: "switch",
     code: "health_failed",
     sentence: /answered, and then it did not/,
     logs: "listening",
     arrange: (scene) => {
       scene.memory.runtime.scripts.set(START, { does: "answers", prints: ["listening"] });
-      let asked = 0;
-      scene.healthy = () => ++asked === 1;
+      let checks = 0;
+      scene.healthy = () => ++checks === 1;
     },
   },
   {
-    what: "it dies while it is watched",
+    what: "it crashes during probation",
     step: "switch",
     code: "crash_loop",
     sentence: /ended again and again/,
@@ -149,7 +149,7 @@ async function expectFailed(scene: EngineScene, failed: Deployment, { step, code
 }
 
 describe.each(CASES)("when $what", (failure) => {
-  test("a first deployment fails with step, code and sentence, and leaves nothing", async () => {
+  test("a first deployment fails with step, code and message, and leaves nothing", async () => {
     await using scene = await EngineScene.open(failure.options);
     failure.arrange(scene);
     const project = await scene.project();
@@ -160,7 +160,7 @@ describe.each(CASES)("when $what", (failure) => {
     expect(await scene.folders()).toEqual([]);
   });
 
-  test("a later one leaves what served before as it was", async () => {
+  test("a later one leaves the live release as it was", async () => {
     await using scene = await EngineScene.open(failure.options);
     const project = await scene.project();
     const good = await scene.deployed(project);
@@ -178,7 +178,7 @@ async function expectServing(scene: EngineScene, project: Project, good: Deploym
   expect((await scene.memory.liveReleases.find(project.id))?.deployment.id).toBe(good.id);
 }
 
-test("a site without a file where it should be served from is refused", async () => {
+test("a site without a file in its output folder is refused", async () => {
   await using scene = await EngineScene.open();
   const project = await scene.project({ gitUrl: REPOSITORY, projectType: "static", outputDirectory: "out" });
   const failed = await scene.deployed(project);
@@ -189,7 +189,7 @@ test("a site without a file where it should be served from is refused", async ()
   });
 });
 
-test("a source that never comes is given up after the time of a build", async () => {
+test("a source that never arrives is abandoned after the build timeout", async () => {
   await using scene = await EngineScene.open({
     engine: { buildTimeoutMs: 40 },
     replace: () => ({
@@ -205,7 +205,7 @@ test("a source that never comes is given up after the time of a build", async ()
   expect(failed.error).toMatchObject({ step: "fetch", code: "build_timeout" });
 });
 
-test("an environment that cannot be opened ends it, instead of trying for ever", async () => {
+test("an environment that cannot be decrypted ends it, instead of endless retries", async () => {
   await using scene = await EngineScene.open({
     replace: ({ deployments }) => ({
       deployments: failing(deployments, "environment", { error: new Error("another key") }),
@@ -215,7 +215,7 @@ test("an environment that cannot be opened ends it, instead of trying for ever",
   expect(await scene.settled(id)).toMatchObject({ status: "failed", error: { code: "internal", step: null } });
 });
 
-test("when the deployment cannot be stored, the upload stays for another try", async () => {
+test("when the deployment cannot be stored, the upload stays for a retry", async () => {
   await using scene = await EngineScene.open({
     replace: ({ deployments }) => ({ deployments: failing(deployments, "create", { times: 1 }) }),
   });
@@ -226,7 +226,7 @@ test("when the deployment cannot be stored, the upload stays for another try", a
   expect(await scene.deployed(project, request)).toMatchObject({ status: "ready", trigger: "upload" });
 });
 
-test("trouble with former releases does not undo one that serves", async () => {
+test("a failure to clean up former releases does not undo a new one", async () => {
   await using scene = await EngineScene.open();
   const project = await scene.project();
   await scene.deployed(project);
@@ -238,14 +238,14 @@ test("trouble with former releases does not undo one that serves", async () => {
   expect(scene.served(project)).toBe(last.id);
 });
 
-test("trouble with removing a failed one does not keep it from ending", async () => {
+test("a failure to remove a failed one does not prevent its end", async () => {
   await using scene = await EngineScene.open();
   scene.memory.releaseFolders.remove = () => Promise.reject(new Error("disk is gone"));
   scene.scriptBuild({ exitCode: 1 });
   expect((await scene.deployed(await scene.project())).error?.code).toBe("build_failed");
 });
 
-test("the next deployment of a failed project is taken at once", async () => {
+test("the next deployment of a failed project starts at once", async () => {
   await using scene = await EngineScene.open();
   scene.scriptBuild({ exitCode: 1 });
   const project = await scene.project();

@@ -64,7 +64,7 @@ describe.each([
   { when: "after", what: "site", replaces: true },
   { when: "after", what: "upload", replaces: false },
 ] as const)("killed right $when any call, deploying an $what (replacing one: $replaces)", (killing) => {
-  test("the next process brings it live, once, and what served goes on serving", async () => {
+  test("the next process brings it live, once, and the live release keeps serving", async () => {
     const died: string[] = [];
     for (let call = 1; call < MANY; call += AT_ONCE) {
       const calls = Array.from({ length: AT_ONCE }, (_, index) => call + index);
@@ -77,7 +77,7 @@ describe.each([
   });
 });
 
-test("a server that is stopped in the middle leaves it to the next, which says so", async () => {
+test("a server that is stopped in the middle leaves it to the next, which logs that", async () => {
   await using scene = await EngineScene.open();
   scene.scriptBuild({ hangs: true });
   const { id } = await scene.deploy(await scene.project());
@@ -90,7 +90,7 @@ test("a server that is stopped in the middle leaves it to the next, which says s
   expect(await scene.log(id)).toContain("The server was restarted in the middle: going on");
 });
 
-test("one that keeps ending with its server is given up, with the reason", async () => {
+test("a deployment that repeatedly ends with its server fails, with the reason", async () => {
   await using scene = await EngineScene.open();
   scene.scriptBuild({ hangs: true });
   const project = await scene.project();

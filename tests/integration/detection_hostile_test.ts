@@ -102,7 +102,7 @@ describe("detect() on hostile files", () => {
     });
   }
 
-  test("never throws, whatever the manifests hold, and says the same again", () => {
+  test("never throws for random manifests, and is deterministic", () => {
     const scalar = fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.array(fc.string()));
     const table = fc.dictionary(
       fc.constantFrom(
@@ -149,7 +149,7 @@ describe("detect() on hostile files", () => {
     );
   });
 
-  test("puts no name of a project into a command, an image or a package that a shell could misread", () => {
+  test("puts no project name that a shell could misread into a command, an image or a package", () => {
     const evil = fc.constantFrom(
       "; evil",
       "$(evil)",

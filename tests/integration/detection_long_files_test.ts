@@ -21,7 +21,7 @@ const PIECES: readonly (readonly [what: string, piece: string])[] = [
   ["references", "${a}"],
   ["open elements", "<a>"],
   ["brackets", "([{"],
-  ["lines that go on", "RUN a \\\n"],
+  ["continued lines", "RUN a \\\n"],
   ["instructions", `FROM a AS b\nEXPOSE ${"1 ".repeat(50)}\nARG A\n`],
   ["plugins", "id 'a' version 'b'\nalias(libs.plugins.a)\ninclude 'a', 'b'\n"],
   ["includes", "include 'a', 'b', "],

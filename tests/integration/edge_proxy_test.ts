@@ -24,7 +24,7 @@ function serve(fetch: (request: Request) => Response | Promise<Response>) {
 }
 
 describe("EdgeServer streams", () => {
-  test("each piece of an answer before the next is there", async () => {
+  test("each part of a response before the next is there", async () => {
     const pieces: ReadableStreamDefaultController<Uint8Array>[] = [];
     const body = new ReadableStream<Uint8Array>({ start: (controller) => void pieces.push(controller) });
     await using app = serve(() => new Response(body, { headers: { "content-type": "text/event-stream" } }));
@@ -44,7 +44,7 @@ describe("EdgeServer streams", () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  test("each piece of a body before the next is there", async () => {
+  test("each part of a body before the next is there", async () => {
     using app = rawApp((received) => (received.endsWith("0\r\n\r\n") ? OK : undefined));
     await edge.put("a.test", at(app.port));
     using client = await rawConnection(
@@ -91,7 +91,7 @@ describe("EdgeServer streams", () => {
     slow.stop(true);
   });
 
-  test("an answer no faster than the client reads it", async () => {
+  test("a response no faster than the client reads it", async () => {
     let sent = 0;
     const head = Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${FLOOD_BYTES}\r\n\r\n`);
     const piece = Buffer.alloc(100_000);
@@ -149,7 +149,7 @@ describe("EdgeServer keeps connections", () => {
     expect(app.connections).toBe(1);
   });
 
-  test("and answers requests that were sent ahead one after the other", async () => {
+  test("and answers pipelined requests in order", async () => {
     await using app = serve(async (request) => new Response(new URL(request.url).pathname + (await request.text())));
     await edge.put("a.test", at(app.port));
     const requests = Array.from({ length: 50 }, (_, index) =>
@@ -163,18 +163,18 @@ describe("EdgeServer keeps connections", () => {
     expect(bodies).toEqual(requests.map((_, index) => `/${index}${index % 2 === 0 ? "" : "!"}`));
   });
 
-  test("and reads no further requests of a client that takes no answers", async () => {
+  test("and reads no further requests of a client that does not read responses", async () => {
     const answer = `HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n${"x".repeat(100_000)}`;
     using app = rawApp((received) => (received.includes("\r\n\r\n") ? answer : undefined));
     await edge.put("a.test", at(app.port));
     using client = await rawConnection(edge.port);
     client.socket.pause();
     client.write(GET.repeat(5_000));
-    const asked = await stalls(() => app.received.join("").length);
-    expect(asked).toBeLessThan((GET.length * 5_000) / 4);
+    const received = await stalls(() => app.received.join("").length);
+    expect(received).toBeLessThan((GET.length * 5_000) / 4);
   });
 
-  test("not with an app that closes, says more than asked, or wants it closed", async () => {
+  test("but not with an app that closes, sends more than requested, or asks to close", async () => {
     const answers = [
       OK.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
       `${OK}more`,
@@ -187,7 +187,7 @@ describe("EdgeServer keeps connections", () => {
     expect(app.connections).toBe(answers.length);
   });
 
-  test("to no app that is not served any more", async () => {
+  test("but not to an app that is no longer served", async () => {
     const { promise: closed, resolve } = Promise.withResolvers<string>();
     const app = Bun.listen({
       hostname: "127.0.0.1",
@@ -204,17 +204,17 @@ describe("EdgeServer keeps connections", () => {
 });
 
 describe("EdgeServer notices", () => {
-  test("that a client is gone, and tells the app", async () => {
+  test("that a client disconnected, and aborts the request to the app", async () => {
     const { promise: aborted, resolve } = Promise.withResolvers<void>();
-    let asked = false;
+    let isReceived = false;
     await using app = serve((request) => {
-      asked = true;
+      isReceived = true;
       request.signal.addEventListener("abort", () => resolve());
       return new Promise(() => {});
     });
     await edge.put("a.test", at(app.port));
     using client = await rawConnection(edge.port, GET);
-    await eventually(async () => asked, Boolean);
+    await eventually(async () => isReceived, Boolean);
     client.socket.destroy();
     await aborted;
     await edge.edge.drained("dep_a.test", 60_000);
@@ -223,7 +223,7 @@ describe("EdgeServer notices", () => {
   test.each([
     "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
-  ])("that an app broke off, and lets the client know: %j", async (answer) => {
+  ])("that an app broke off, and breaks off towards the client: %j", async (answer) => {
     using app = rawApp((received) => (received.includes("\r\n\r\n") ? answer : undefined));
     await edge.put("a.test", at(app.port));
     using client = await rawConnection(edge.port, GET);
@@ -234,7 +234,7 @@ describe("EdgeServer notices", () => {
     expect(await broken.promise).toMatchObject({ code: "ECONNRESET" });
   });
 
-  test("an answer that comes before the whole body, and delivers it", async () => {
+  test("a response that comes before the whole body, and delivers it", async () => {
     const early = "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig";
     using app = rawApp((received, connection) => (connection > 0 ? OK : received.length > 1000 ? early : undefined));
     await edge.put("a.test", at(app.port));
@@ -246,7 +246,7 @@ describe("EdgeServer notices", () => {
   });
 });
 
-describe("EdgeServer tries again", () => {
+describe("EdgeServer retries", () => {
   test.each(["close", "reset"] as const)(
     "once, on a new connection, when an app does %s before it answers",
     async (fault) => {
@@ -257,7 +257,7 @@ describe("EdgeServer tries again", () => {
     },
   );
 
-  test.each(["GET", "HEAD", "OPTIONS", "DELETE"])("and not more than once: %s", async (method) => {
+  test.each(["GET", "HEAD", "OPTIONS", "DELETE"])("not more than once: %s", async (method) => {
     using app = rawApp(() => "close");
     await edge.put("a.test", at(app.port));
     expect((await edge.ask("a.test", "/", { method })).status).toBe(502);
@@ -270,7 +270,7 @@ describe("EdgeServer tries again", () => {
     "PATCH / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n\r\n1",
     "PUT / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n\r\n1",
     "GET / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n\r\n1",
-  ])("never what might be done twice: %j", async (request) => {
+  ])("never a request that may take effect twice: %j", async (request) => {
     using app = rawApp(() => "close");
     await edge.put("a.test", at(app.port));
     using client = await rawConnection(edge.port, request);
@@ -278,7 +278,7 @@ describe("EdgeServer tries again", () => {
     expect(app.connections).toBe(1);
   });
 
-  test("never once an app has begun to answer", async () => {
+  test("never after an app has begun to answer", async () => {
     using app = rawApp((received) => (received.includes("\r\n\r\n") ? "HTTP/1.1 200" : undefined));
     await edge.put("a.test", at(app.port));
     using client = await rawConnection(edge.port, GET);
@@ -290,7 +290,7 @@ describe("EdgeServer tries again", () => {
     expect(await client.until(/\r\n\r\n/)).toStartWith("HTTP/1.1 502 ");
   });
 
-  test("anything, at the new place, when the old app refuses the connection after a switch", async () => {
+  test("any request, at the new address, when the old app refuses the connection after a switch", async () => {
     using gone = rawApp(() => OK);
     gone[Symbol.dispose]();
     await using app = serve(async (request) => new Response(await request.text()));
@@ -313,7 +313,7 @@ describe("EdgeServer tries again", () => {
     await edge.edge.drained("dep_old", 60_000);
   });
 
-  test("a kept connection that the app has closed in the meantime", async () => {
+  test("after a kept connection was closed by the app", async () => {
     using app = rawApp((received, connection) => {
       if (!received.includes("\r\n\r\n")) return undefined;
       return connection === 0 && app.received[0]?.match(/GET/g)?.length === 2 ? "reset" : OK;
@@ -367,7 +367,7 @@ describe("EdgeServer explains", () => {
     expect((await client.closed).match(/HTTP\/1\.1 404/g)).toHaveLength(3);
   });
 
-  test("that it is starting until it was told what there is", async () => {
+  test("that it is starting until its routes are loaded", async () => {
     await using young = new EdgeServer();
     young.listen({ host: "127.0.0.1", port: 0 });
     const ask = () => fetch(`http://127.0.0.1:${young.port}/`);
@@ -376,7 +376,7 @@ describe("EdgeServer explains", () => {
     expect(await (await ask()).json()).toMatchObject({ code: "no_such_app" });
   });
 
-  test("in its log why an app does not answer, now and then", async () => {
+  test("in its log why an app does not answer, at a limited rate", async () => {
     const lines: unknown[] = [];
     await using noting = runningEdge({ log: { write: (...line) => void lines.push(line) } });
     await noting.put("a.test", at(1));
@@ -394,19 +394,19 @@ describe("EdgeServer explains", () => {
 });
 
 describe("EdgeServer gives up", () => {
-  test.each(["", "GET / HTTP/1.1\r\nHost: a.te"])("on a client that never ends its head: %j", async (begun) => {
+  test.each(["", "GET / HTTP/1.1\r\nHost: a.te"])("on a client that never completes its head: %j", async (begun) => {
     await using hasty = runningEdge({ limits: { headMs: 1_500 } });
     using client = await rawConnection(hasty.port, begun);
     expect(await client.closed).toMatch(begun === "" ? /^$/ : /^HTTP\/1\.1 408 /);
   });
 
-  test("on a kept connection that nobody uses", async () => {
+  test("on an idle connection", async () => {
     await using hasty = runningEdge({ limits: { idleMs: 1 } });
     using client = await rawConnection(hasty.port, "GET / HTTP/1.1\r\nHost: none.test\r\n\r\n");
     expect(await client.closed).toStartWith("HTTP/1.1 404 ");
   });
 
-  test("on a client that sends a body nobody wants without end", async () => {
+  test("on a client that sends an unread body without end", async () => {
     await using hasty = runningEdge({ limits: { lingerMs: 1 } });
     using client = await rawConnection(
       hasty.port,
@@ -415,7 +415,7 @@ describe("EdgeServer gives up", () => {
     expect(await client.closed).toStartWith("HTTP/1.1 404 ");
   });
 
-  test("on an app that does not begin to answer, and not on one that has begun", async () => {
+  test("on an app that does not begin to answer, but not on one that has begun", async () => {
     await using hasty = runningEdge({ limits: { answerMs: 1_500 } });
     using silent = rawApp(() => undefined);
     await hasty.put("silent.test", at(silent.port));
@@ -432,17 +432,17 @@ describe("EdgeServer gives up", () => {
 });
 
 describe("EdgeServer stops", () => {
-  test("after running requests have ended, and takes no new ones", async () => {
+  test("after running requests have ended, and accepts no new ones", async () => {
     const { promise, resolve } = Promise.withResolvers<Response>();
-    let asked = false;
+    let isReceived = false;
     await using app = serve(() => {
-      asked = true;
+      isReceived = true;
       return promise;
     });
     await edge.put("a.test", at(app.port));
     using idle = await rawConnection(edge.port);
     const asking = edge.ask("a.test");
-    await eventually(async () => asked, Boolean);
+    await eventually(async () => isReceived, Boolean);
     const stopping = edge.edge.stop(60_000);
     expect(await idle.closed).toBe("");
     await expect(edge.ask("a.test")).rejects.toThrow();
@@ -453,16 +453,16 @@ describe("EdgeServer stops", () => {
     await stopping;
   });
 
-  test("at the end of its grace whatever runs", async () => {
-    let asked = false;
+  test("at the end of its grace period, even with running requests", async () => {
+    let isReceived = false;
     await using app = serve(() => {
-      asked = true;
+      isReceived = true;
       return new Promise(() => {});
     });
     await edge.put("a.test", at(app.port));
     using client = await rawConnection(edge.port, GET);
     await eventually(
-      async () => asked,
+      async () => isReceived,
       (now) => now,
     );
     await edge.edge.stop(10);

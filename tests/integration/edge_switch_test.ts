@@ -49,7 +49,7 @@ async function askOn(ask: () => Promise<Response>, answered: Answered[], going: 
 }
 
 describe("EdgeServer switches", () => {
-  test("to the same app again, and asks it over a new connection once it has closed those from before", async () => {
+  test("to the same app again, over a new connection once the app has closed the former ones", async () => {
     const open = new Set<Bun.Socket>();
     using app = Bun.listen({
       hostname: "127.0.0.1",
@@ -103,7 +103,7 @@ describe("EdgeServer switches", () => {
     expect(late).toEqual([]);
   });
 
-  test("so that what begins after it goes to the new release, on kept connections too", async () => {
+  test("so that later requests go to the new release, on kept connections too", async () => {
     const releases = [release(0), release(1)];
     await edge.put("a.test", at(releases[0]?.port));
     for (let count = 0; count < 20; count++) {
@@ -125,7 +125,7 @@ describe("EdgeServer switches", () => {
     await app.stop(true);
   });
 
-  test("load() replaces everything, by the owners that later switches name", async () => {
+  test("load() replaces everything, by the owners that later switches use", async () => {
     const apps = [release(1), release(2)];
     await edge.put("old.test", at(apps[0]?.port));
     const routes = [routeTo("a.test", "dep_1", apps[0]?.port), routeTo("preview.test", "dep_2", apps[1]?.port)];

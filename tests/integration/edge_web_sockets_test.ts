@@ -44,7 +44,7 @@ function echoApp() {
       perMessageDeflate: true,
       open: (socket) => void sockets.add(socket),
       message: (socket, message) =>
-        void (message === "close me" ? socket.close(4001, "as you wish") : socket.send(message)),
+        void (message === "close me" ? socket.close(4001, "as requested") : socket.send(message)),
       close(socket, code, reason) {
         sockets.delete(socket);
         closes.push({ code, reason });
@@ -73,7 +73,7 @@ async function open(path = "/live", protocols: string[] = []) {
   return { socket, closed: closed.promise, received };
 }
 
-describe("EdgeServer passes WebSockets on", () => {
+describe("EdgeServer proxies WebSockets", () => {
   test("with text and binary messages of any size, in order, both ways", async () => {
     const { socket, received } = await open();
     const large = randomInput("a large message").bytes(5_000_000);
@@ -104,10 +104,10 @@ describe("EdgeServer passes WebSockets on", () => {
     ).toEqual([{ code: 4000, reason: "had enough" }]);
     const byApp = await open();
     byApp.socket.send("close me");
-    expect(await byApp.closed).toEqual({ code: 4001, reason: "as you wish" });
+    expect(await byApp.closed).toEqual({ code: 4001, reason: "as requested" });
   });
 
-  test("as bytes, what comes together with the handshake included", async () => {
+  test("as bytes, including those that arrive with the handshake", async () => {
     const agreement =
       "HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
     using raw = rawApp((received) => (received.includes("\r\n\r\n") ? `${agreement}\x81\x02hi` : undefined));
@@ -124,7 +124,7 @@ describe("EdgeServer passes WebSockets on", () => {
     expect(raw.received[0]).toContain("Sec-WebSocket-Protocol: chat, other\r\n");
   });
 
-  test("and an app's refusal as its answer", async () => {
+  test("and an app's refusal as its response", async () => {
     using client = await rawConnection(edge.port, UPGRADE.replace("/live", "/refused"));
     expect(await client.until(/not here$/)).toStartWith("HTTP/1.1 403 Forbidden\r\n");
     client.write("GET /refused HTTP/1.1\r\nHost: a.test\r\n\r\n");
@@ -164,7 +164,7 @@ describe("EdgeServer ends WebSockets", () => {
     await edge.edge.drained("dep_1", 60_000);
   });
 
-  test("between two frames, whatever was sent of one", async () => {
+  test("between two frames, even if one was sent in part", async () => {
     const agreement = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
     let second: (() => void) | undefined;
     const half = Bun.listen({

@@ -45,7 +45,7 @@ const EVIL_NAMES: Files = {
 };
 
 describe("detect()", () => {
-  test("never throws, whatever the manifests of any ecosystem hold, and says the same again", () => {
+  test("never throws for random manifests of any ecosystem, and is deterministic", () => {
     const texts = fc.oneof(fc.string({ unit: "binary" }), fc.json(), fc.constantFrom(...MEANT_FOR_SOMEBODY));
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...EVERY_MANIFEST), texts, { maxKeys: 8 }), (files) => {
@@ -55,7 +55,7 @@ describe("detect()", () => {
     );
   });
 
-  test("lets no name of a project reach a command, all of them together or each alone", () => {
+  test("lets no project name reach a command, with all manifests together or each alone", () => {
     const alone = Object.entries(EVIL_NAMES).map(([path, text]) => ({ "main.c": "", [path]: text }));
     for (const files of [EVIL_NAMES, ...alone]) {
       const { installCommand, buildCommand, startCommand, image } = detectedIn(files);

@@ -46,7 +46,7 @@ const instanceOf = async (scene: EngineScene, id: string, name: string) =>
   (await scene.memory.deployments.get(id))!.services.find((service) => service.name === name)!.instanceId!;
 
 describe("followOutput()", () => {
-  test("gives the lines of all services with the numbers of the log, of one with its own", async () => {
+  test("yields the lines of all services with the numbers of the log, of one with its own", async () => {
     await using scene = await shopScene();
     scene.memory.runtime.scripts.set("service:db", { does: "answers", prints: ["ready for orders"] });
     const { id } = await deployShop(scene, await shopProject(scene), SHOP);
@@ -67,7 +67,7 @@ describe("followOutput()", () => {
     for (const each of [following, named]) await each.return!();
   });
 
-  test("passes no line by that can be read only after a later one of another service", async () => {
+  test("skips no line that becomes readable only after a later one of another service", async () => {
     let hides = 1;
     await using scene = await shopScene({
       replace: ({ runtime }) => ({
@@ -91,7 +91,7 @@ describe("followOutput()", () => {
     await following.return!();
   });
 
-  test("of a release that gave a service on to the next one ends, although that goes on printing", async () => {
+  test("of a release ends when its service is taken over by the next one, even if that one keeps printing", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
@@ -108,7 +108,7 @@ describe("followOutput()", () => {
     expect(await following.next()).toMatchObject({ done: true });
   });
 
-  test("gives a slow reader everything, page by page, while others are far ahead", async () => {
+  test("yields everything to a slow reader, page by page, while others are far ahead", async () => {
     await using scene = await EngineScene.open();
     scene.memory.runtime.scripts.set(START, { does: "answers", prints: ["up"] });
     const { id } = await scene.deployed(await scene.project());
@@ -131,7 +131,7 @@ describe("followOutput()", () => {
     for (const each of [slow, quick]) await each.return!();
   });
 
-  test("is resumed by others than those that follow already, wherever these began", async () => {
+  test("can be resumed independently of running followers, wherever they began", async () => {
     await using scene = await EngineScene.open();
     scene.memory.runtime.scripts.set(START, { does: "answers", prints: ["one", "two"] });
     const { id } = await scene.deployed(await scene.project());

@@ -129,7 +129,7 @@ describe("GitSources", () => {
   };
   const content = (path: string) => readFile(join(folder, path), "utf8");
 
-  test("fetch() leaves nothing of git behind", async () => {
+  test("fetch() leaves no files of git behind", async () => {
     const repository = await server.repository("plain");
     await repository.commit({ a: "a", "deep/b": "b", ".gitignore": "x", ".github/c": "c" });
     await fetch({ url: server.url("plain") });
@@ -154,7 +154,7 @@ describe("GitSources", () => {
   });
 
   test.each(["--exec=x", "HEAD", "main", "abc", "0123456z", `${"0".repeat(40)}^`, ":/a"])(
-    "fetch() takes %j for no commit",
+    "fetch() does not accept %j as a commit",
     async (commit) => {
       expect((await failureOf({ url: server.url("hostile"), commit })).code).toBe("git_commit_refused");
     },
@@ -179,7 +179,7 @@ describe("GitSources", () => {
     expect(failure.message).not.toContain("secret-word");
   });
 
-  test("fetch() takes no address without encryption unless told so", async () => {
+  test("fetch() refuses an unencrypted address unless allowed", async () => {
     const failure = await failureOf({ url: server.url("plain") }, {}, { allowHttp: false });
     expect(failure.code).toBe("git_address_refused");
     expect(server.requests).toEqual([]);
@@ -198,7 +198,7 @@ describe("GitSources", () => {
     expect(await content("a")).toBe("former");
   });
 
-  test("fetch() finds an older commit at a host that gives branches only", async () => {
+  test("fetch() finds an older commit at a host that serves branches only", async () => {
     server.modern = false;
     const repository = await server.repository("old");
     const first = await repository.commit({ a: "first" });
@@ -210,7 +210,7 @@ describe("GitSources", () => {
     expect(failure.code).toBe("git_commit_not_found");
   });
 
-  test("fetch() asks for one commit only, without history", async () => {
+  test("fetch() requests one commit only, without history", async () => {
     const repository = await server.repository("long");
     for (let count = 0; count < 3; count++) await repository.commit({ [`noise${count}`]: crypto.randomUUID() });
     let shallow = false;
@@ -226,14 +226,14 @@ describe("GitSources", () => {
     expect(shallow).toBe(true);
   });
 
-  test("fetch() of an empty repository says so", async () => {
+  test("fetch() reports an empty repository", async () => {
     await server.repository("empty");
     const failure = await failureOf({ url: server.url("empty") });
     expect(failure.code).toBe("git_branch_not_found");
     expect(failure.message).toContain("no commits yet");
   });
 
-  test("fetch() gives the first line of odd messages", async () => {
+  test("fetch() returns the first line of odd messages", async () => {
     const repository = await server.repository("messages");
     await repository.commit({ a: "1" }, { message: `ünïcödé 🚀 ${"x".repeat(600)}\nsecond line` });
     const { commitMessage } = await fetch({ url: server.url("messages") });
@@ -267,7 +267,7 @@ describe("GitSources", () => {
   });
 
   describe("submodules", () => {
-    test("fetch() brings in submodules by their commit, relative addresses included", async () => {
+    test("fetch() fetches submodules by their commit, relative addresses included", async () => {
       const { library } = await withSubmodule("team/app", "../lib-a.git", { from: "team/lib-a" });
       await library.commit({ "lib.js": "newer" });
       await library.commit({ "lib.js": "newest" });
@@ -280,7 +280,7 @@ describe("GitSources", () => {
       }
     });
 
-    test("fetch() brings in submodules of submodules, private ones by the same credential", async () => {
+    test("fetch() fetches submodules of submodules, private ones with the same credential", async () => {
       const inner = await server.repository("private/inner", { password: TOKEN });
       await inner.commit({ inner: "inner" });
       const middle = await server.repository("private/middle", { password: TOKEN });
@@ -296,7 +296,7 @@ describe("GitSources", () => {
       expect(await readdir(join(folder, "middle"))).not.toContain(".git");
     });
 
-    test("fetch() shows the credential to no other host", async () => {
+    test("fetch() sends the credential to no other host", async () => {
       const stranger = await other.repository("stranger", { password: TOKEN });
       await stranger.commit({ s: "s" });
       await withSubmodule("leaky", other.url("stranger"), { from: "leaky-lib" });
@@ -320,7 +320,7 @@ describe("GitSources", () => {
   });
 
   describe("credentials", () => {
-    test("fetch() puts the credential into no argument, no file and no log while it works", async () => {
+    test("fetch() puts the credential into no argument, no file and no log while it runs", async () => {
       const repository = await server.repository("slow", { password: TOKEN });
       await repository.commit({ a: "a" });
       const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -345,7 +345,7 @@ describe("GitSources", () => {
       expect(server.requests.some(({ line }) => line.includes("canary"))).toBe(false);
     });
 
-    test("fetch() takes user and password apart at the first colon", async () => {
+    test("fetch() splits user and password at the first colon", async () => {
       await (await server.repository("named", { password: "pass:word-1" })).commit({ a: "a" });
       await fetch({ url: server.url("named") }, { credential: new Secret("ada:pass:word-1") });
       const used = server.requests.find(({ authorization }) => authorization !== null)!.authorization!;
@@ -359,7 +359,7 @@ describe("GitSources", () => {
       expect(`${lines.join("\n")}${failure.message}${String(failure.cause)}`).not.toContain("canary-4242");
     });
 
-    test("fetch() follows a redirect, but shows the credential to no other host", async () => {
+    test("fetch() follows a redirect, but sends the credential to no other host", async () => {
       await (await server.repository("moved", { password: TOKEN })).commit({ a: "a" });
       await (await other.repository("moved", { password: TOKEN })).commit({ a: "a" });
       server.intercept = away(`http://127.0.0.1:${server.port}`);
@@ -376,17 +376,17 @@ describe("GitSources", () => {
     test("fetch() connects only to the address it was given for a host", async () => {
       await (await server.repository("pinned")).commit({ a: "a" });
       const url = `http://git.invalid:${server.port}/pinned.git`;
-      const asked: string[] = [];
+      const lookups: string[] = [];
       const resolveAddress = async (host: string) => {
-        asked.push(host);
+        lookups.push(host);
         return "127.0.0.1";
       };
       await fetch({ url }, {}, { resolveAddress });
       expect(await content("a")).toBe("a");
-      expect(new Set(asked)).toEqual(new Set(["git.invalid"]));
+      expect(new Set(lookups)).toEqual(new Set(["git.invalid"]));
     });
 
-    test("fetch() fails as the rule for hosts does, and follows no redirect away", async () => {
+    test("fetch() fails with the error of the host rule, and follows no redirect to another host", async () => {
       const refused = new Failure(
         "remote_failed",
         "unreachable",
@@ -440,12 +440,12 @@ describe("GitSources", () => {
       [503, "git_unreachable"],
       [403, "git_auth_failed"],
       [404, "git_not_found"],
-    ])("fetch() tells what status %i means", async (status, code) => {
+    ])("fetch() explains status %i", async (status, code) => {
       server.intercept = () => new Response("no", { status });
       expect((await failureOf({ url: server.url("any") })).code).toBe(code);
     });
 
-    test("fetch() tells that a host cannot be reached or answers nonsense", async () => {
+    test("fetch() reports a host that cannot be reached or answers nonsense", async () => {
       for (const url of ["http://127.0.0.1:1/x.git", "https://host.invalid/x.git", "ssh://git@127.0.0.1:1/x.git"]) {
         folder = await mkdtemp(join(root, "release-"));
         const failure = await failureOf({ url });
@@ -460,7 +460,7 @@ describe("GitSources", () => {
   });
 
   describe("over SSH", () => {
-    test("fetch() remembers the key of a host and refuses another one later", async () => {
+    test("fetch() records the key of a host and refuses another one later", async () => {
       const repository = await server.repository("shelled");
       const sha = await repository.commit({ a: "over ssh" });
       const knownHostsFile = join(root, "data", "known \"hosts' 100%");
@@ -482,7 +482,7 @@ describe("GitSources", () => {
       ).toBe(sha);
     });
 
-    test("fetch() says that the host wants a login, and offers no key of the server's own", async () => {
+    test("fetch() reports that the host requires a login, and offers no key of the server's own", async () => {
       await using sshd = await scriptedSshd({ login: (attempt) => attempt.reject(["publickey"]) });
       const failure = await failureOf({ url: `ssh://git@127.0.0.1:${sshd.target.port}/x.git` });
       expect(failure.code).toBe("git_auth_failed");
@@ -490,7 +490,7 @@ describe("GitSources", () => {
     });
   });
 
-  test("fetch() brings in files of LFS where it is installed, and says so where it is not", async () => {
+  test("fetch() fetches LFS files if LFS is installed, and logs a warning if not", async () => {
     const large = "the content of a large file";
     const oid = createHash("sha256").update(large).digest("hex");
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${large.length}\n`;

@@ -8,7 +8,7 @@ import { memoryGrowth } from "../support/memory_growth.ts";
 
 const BYTES = 512 * 2 ** 20;
 
-test("a large body passes through a local folder in constant memory", async () => {
+test("a large body is written to and read from a local folder in constant memory", async () => {
   const root = await mkdtemp(join(tmpdir(), "slipway-"));
   try {
     const storages = new LocalObjectStorages({ dataFolder: join(root, "data") });

@@ -58,7 +58,7 @@ describe("LocalUploadFiles on the disk", () => {
 
   const receive = (bytes: Uint8Array, id = ID) => files.receive(id, streamOf(bytes), { limits });
   const tree = (...parts: string[]) => join(uploads, ID, "tree", ...parts);
-  test("receive() leaves nothing behind and touches nothing outside, whatever it refuses", async () => {
+  test("receive() leaves nothing behind and touches nothing outside for every refused archive", async () => {
     await mkdir(join(world, "data", "neighbour"), { recursive: true });
     await writeFile(join(world, "data", "neighbour", "evil"), "untouched");
     await writeFile(join(world, "data", "evil"), "untouched");
@@ -75,7 +75,7 @@ describe("LocalUploadFiles on the disk", () => {
     expect(await Bun.file("/tmp/slipway-evil").exists()).toBe(false);
   });
 
-  test("receive() keeps beside an earlier upload nothing of a refused one", async () => {
+  test("receive() keeps nothing of a refused upload next to an earlier one", async () => {
     await receive(tarGz([file("kept")]));
     await receive(tarGz([file("a"), file("../evil")])).catch(() => {});
     expect(await readdir(join(uploads, ID))).toEqual(["tree"]);
@@ -84,7 +84,7 @@ describe("LocalUploadFiles on the disk", () => {
     expect(await readdir(tree())).toEqual(["new"]);
   });
 
-  test("receive() keeps only the executable bit of modes, whatever the mask", async () => {
+  test("receive() keeps only the executable bit of modes, regardless of the mask", async () => {
     const mask = process.umask(0o077);
     try {
       await receive(
@@ -109,7 +109,7 @@ describe("LocalUploadFiles on the disk", () => {
     expect((await stat(tree("setuid"))).uid).toBe(process.getuid!());
   });
 
-  test("receive() refuses an id that could be a path, and no call minds one", async () => {
+  test("receive() refuses an id that could be a path, and other calls find nothing for one", async () => {
     for (const id of ["", ".", "..", "../neighbour", "a/b", "a\0b", "/etc", "-rf", "a".repeat(200)]) {
       const error = await receive(tarGz([file("a")]), id).catch((reason: unknown) => reason);
       expect((error as Failure).kind).toBe("invalid");
@@ -137,7 +137,7 @@ describe("LocalUploadFiles on the disk", () => {
     expect(await readdir(uploads)).toEqual([]);
   });
 
-  test("receive() and discard() at the same time leave nothing half", async () => {
+  test("receive() and discard() at the same time leave nothing incomplete", async () => {
     const bytes = tarGz([...Array(300).keys()].map((index) => file(`d${index % 20}/f${index}`)));
     for (let round = 0; round < 20; round++) {
       const receiving = receive(bytes).then(
@@ -165,7 +165,7 @@ describe("LocalUploadFiles on the disk", () => {
     await rm(join(uploads, "stray file"));
   });
 
-  test("read() does not follow a link out of the folder that came there later", async () => {
+  test("read() does not follow a link out of the folder that was added later", async () => {
     await receive(tarGz([file("a"), folder("d")]));
     await writeFile(join(world, "secret"), "secret");
     await symlink(join(world, "secret"), tree("absolute"));
@@ -176,7 +176,7 @@ describe("LocalUploadFiles on the disk", () => {
     }
   });
 
-  test("read() and list() do not wait for a pipe that came there later", async () => {
+  test("read() and list() do not block on a pipe that was added later", async () => {
     await receive(tarGz([file("a")]));
     expect(Bun.spawnSync(["mkfifo", tree("pipe")]).exitCode).toBe(0);
     expect(await files.read(ID, "pipe", { maxBytes: 100 })).toBeUndefined();
@@ -242,7 +242,7 @@ describe("LocalUploadFiles on the disk", () => {
     });
     afterAll(() => server.stop(true));
 
-    test("receive() takes the body of a request, sent whole or in chunks", async () => {
+    test("receive() accepts the body of a request, sent whole or in chunks", async () => {
       const bytes = tarGz([file("a", noise(2_000_000))]);
       const sha256 = createHash("sha256").update(bytes).digest("hex");
       for (const body of [bytes, streamOf(bytes)]) {
@@ -258,7 +258,7 @@ describe("LocalUploadFiles on the disk", () => {
       expect(await readdir(uploads)).not.toContain("upl_served");
     });
 
-    test("receive() keeps nothing when the client goes away halfway", async () => {
+    test("receive() keeps nothing when the client disconnects halfway", async () => {
       const bytes = tarGz([file("small"), file("a", noise(2_000_000))]);
       for (const head of [`Content-Length: ${bytes.length}`, "Transfer-Encoding: chunked"]) {
         settled = Promise.withResolvers<void>();
@@ -279,7 +279,7 @@ describe("LocalUploadFiles on the disk", () => {
     });
   });
 
-  test("receive() turns errors of the disk into failures that hide where it is", async () => {
+  test("receive() turns errors of the disk into failures that hide its path", async () => {
     const blocked = join(world, "blocked");
     await writeFile(blocked, "a file where the folder should be");
     const cancelled = Promise.withResolvers<unknown>();
@@ -299,7 +299,7 @@ describe("LocalUploadFiles on the disk", () => {
     ["ENOENT", "conflict", "upload_discarded"],
     ["ENAMETOOLONG", "invalid", "archive_name_refused"],
     ["EEXIST", "invalid", "archive_conflict"],
-  ])("storageFailure() tells what %s means", (code, kind, word) => {
+  ])("storageFailure() explains %s", (code, kind, word) => {
     const error = Object.assign(new Error("/the/path"), { code });
     const failure = storageFailure("accept the upload", error) as Failure;
     expect([failure.kind, failure.code, failure.cause]).toEqual([kind as Failure["kind"], word, error]);

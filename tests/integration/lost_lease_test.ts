@@ -43,7 +43,7 @@ const WORKS: readonly Work[] = [
   },
   {
     ...SIMPLE,
-    name: "an app that fails, and does not when it is tried again",
+    name: "an app that fails first and succeeds on retry",
     async prepare(scene) {
       const project = await scene.project();
       await scene.deployed(project);
@@ -54,7 +54,7 @@ const WORKS: readonly Work[] = [
   },
   {
     ...SIMPLE,
-    name: "a build that fails, and does not when it is tried again",
+    name: "a build that fails first and succeeds on retry",
     async prepare(scene) {
       const project = await scene.project({ gitUrl: REPOSITORY, runtime: "docker" });
       scene.memory.imageBuilder.otherwise = { fails: { step: "RUN false", exitCode: 1 } };
@@ -157,7 +157,7 @@ async function stored({ memory }: EngineScene, { id, organizationId, projectId }
   };
 }
 
-describe("a process that sleeps past its lease", () => {
+describe("a process that is paused past its lease", () => {
   test.each(WORKS)("after any call, in the middle of $name, changes nothing any more", async (work) => {
     const slept: string[] = [];
     for (let call = 1; call < MANY; call += AT_ONCE) {

@@ -72,7 +72,7 @@ test.each([
   ["another field", "sealed_access_key_id = sealed_secret_access_key"],
   ["a changed text", "sealed_sftp_password = sealed_sftp_password || 'x'"],
   ["a plain text", "sealed_sftp_key_passphrase = 'canary phrase'"],
-])("%s is not read, nor taken for nothing", async (_, change) => {
+])("%s is not read, and not treated as absent", async (_, change) => {
   await using database = await migratedDatabase();
   await using world = await openStores({ url: database.url });
   const destination = await stored(world);

@@ -46,7 +46,7 @@ function silentSignals() {
 }
 
 describe("following events in PostgreSQL", () => {
-  test("events that no message told of are found by looking now and then", async () => {
+  test("events without a notification are found by polling", async () => {
     await using database = await migratedDatabase();
     await using world = await openStores({ url: database.url });
     const { id } = await aDeployment(world);
@@ -59,7 +59,7 @@ describe("following events in PostgreSQL", () => {
     expect(await following).toEqual(counted(1, 30));
   });
 
-  test("events are looked for at once when messages may have been missed", async () => {
+  test("events are read at once when notifications may have been missed", async () => {
     await using database = await migratedDatabase();
     await using world = await openStores({ url: database.url });
     const { id } = await aDeployment(world);
@@ -71,7 +71,7 @@ describe("following events in PostgreSQL", () => {
     expect(await following).toEqual(counted(1, 10));
   });
 
-  test("the database may be away in between: nothing is lost, nothing comes twice", async () => {
+  test("the database may be unavailable in between: nothing is lost or repeated", async () => {
     await using database = await migratedDatabase();
     await using gate = await tcpGate(Number(new URL(database.url).port));
     const vault = await vaultOf();
@@ -93,7 +93,7 @@ describe("following events in PostgreSQL", () => {
     for (const seen of await Promise.all(following)) expect(seen).toEqual(counted(1, 20_300));
   });
 
-  test("returns at once when aborted, also while the database does not answer", async () => {
+  test("returns at once when aborted, even while the database does not answer", async () => {
     await using database = await migratedDatabase();
     await using gate = await tcpGate(Number(new URL(database.url).port));
     const url = Object.assign(new URL(database.url), { port: `${gate.port}` }).href;
@@ -110,7 +110,7 @@ describe("following events in PostgreSQL", () => {
     gate.thaw();
   });
 
-  test("closing the stores ends who follows", async () => {
+  test("closing the stores ends all followers", async () => {
     await using database = await migratedDatabase();
     await using world = await openStores({ url: database.url });
     const { id } = await aDeployment(world);
@@ -121,7 +121,7 @@ describe("following events in PostgreSQL", () => {
     expect(await numbers(world.deploymentEvents, id, 1)).toEqual([]);
   });
 
-  test("five hundred cost no more statements than a few", async () => {
+  test("five hundred followers cost only a few statements", async () => {
     await using database = await migratedDatabase();
     let statements = 0;
     await using world = await openStores({ url: database.url, onStatement: () => statements++ });
@@ -135,7 +135,7 @@ describe("following events in PostgreSQL", () => {
     expect(statements).toBeLessThan(40);
   });
 
-  test("who follows along is given the very same list as all others", async () => {
+  test("a follower that is up to date gets the same list as all others", async () => {
     await using database = await migratedDatabase();
     await using world = await openStores({ url: database.url });
     const { id } = await aDeployment(world);
@@ -169,7 +169,7 @@ function source(count: number) {
 }
 
 describe("EventFeed", () => {
-  test("keeps a bounded number of events, and reads anew for who is behind", async () => {
+  test("keeps a bounded number of events, and reads again for followers that are behind", async () => {
     const { reads, page } = source(100_000);
     const feed = new EventFeed({ last: async () => 0, page }, NEVER);
     const { signal } = new AbortController();
@@ -189,7 +189,7 @@ describe("EventFeed", () => {
     feed.close();
   });
 
-  test("reads on only as fast as somebody takes", async () => {
+  test("reads on only as fast as its followers consume", async () => {
     const { reads, page } = source(100_000);
     const feed = new EventFeed({ last: async () => 0, page }, NEVER);
     using follower = feed.join(0, new AbortController().signal);
@@ -202,7 +202,7 @@ describe("EventFeed", () => {
     feed.close();
   });
 
-  test("passes a fault on to who follows", async () => {
+  test("passes an error on to its followers", async () => {
     const fault = invalid("broken", "Cannot read this");
     const feed = new EventFeed({ last: () => Promise.reject(fault), page: () => Promise.reject(fault) }, NEVER);
     using follower = feed.join(0, new AbortController().signal);
@@ -211,7 +211,7 @@ describe("EventFeed", () => {
 });
 
 describe("deployments in PostgreSQL", () => {
-  test("no statement can bring two of a project into work at once", async () => {
+  test("no statement can start two deployments of a project at once", async () => {
     await using database = await migratedDatabase();
     await using world = await openStores({ url: database.url });
     const first = await aDeployment(world, { status: "partial_failure" });
@@ -223,7 +223,7 @@ describe("deployments in PostgreSQL", () => {
     ).rejects.toThrow("deployments_one_at_a_time");
   });
 
-  test("a project gets one worker, also when its first deployment can go while the second is being taken", async () => {
+  test("a project gets one worker, even if its held deployment is started while the next one is being taken", async () => {
     await using database = await migratedDatabase();
     await using world = await openStores({ url: database.url });
     const first = await aDeployment(world, { held: true, queuedAt: new Date(0) });
@@ -251,7 +251,7 @@ describe("deployments in PostgreSQL", () => {
     await hand.end();
   });
 
-  test("removing a deployment and its project at once is no deadlock", async () => {
+  test("removing a deployment and its project at once does not deadlock", async () => {
     await using database = await migratedDatabase();
     await using world = await openStores({ url: database.url });
     const { id, organizationId, projectId } = await aDeployment(world);

@@ -23,9 +23,9 @@ describe("over PostgreSQL", () => {
   const keeping = ACCESS_TABLE.filter(({ method }) => method !== "DELETE");
 
   test.each([
-    { what: "route that keeps things", rows: keeping },
-    { what: "route that removes things", rows: removing },
-  ])("every $what answers every kind of caller as the table says", async ({ rows }) => {
+    { what: "route that does not delete", rows: keeping },
+    { what: "route that deletes", rows: removing },
+  ])("every $what answers every kind of caller according to the table", async ({ rows }) => {
     await using app = await postgresApp();
     app.world.remoteHosts.add(MACHINE);
     const [ids, tokens] = [await furnish(app), await callers(app)];
@@ -40,7 +40,7 @@ describe("over PostgreSQL", () => {
     }
   });
 
-  test(`no route fails or gives a secret away, and none is stored readably, whatever it is sent (seed ${SEED})`, async () => {
+  test(`no route fails or leaks a secret for random input, and none is stored in plain text (seed ${SEED})`, async () => {
     await using app = await postgresApp();
     const { handle, routes, owner, world } = app;
     world.remoteHosts.add(MACHINE);
@@ -49,7 +49,7 @@ describe("over PostgreSQL", () => {
     expectHidden(await dump(app.url), { canary: CANARY });
   });
 
-  test("nothing in the database gives a secret away", async () => {
+  test("no secret is readable in the database", async () => {
     await using app = await postgresApp({ replace: { passwords: new ArgonPasswords() } });
     const { call, owner: token } = app;
     const secrets = {

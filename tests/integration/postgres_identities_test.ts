@@ -21,9 +21,9 @@ import { tcpGate } from "../support/faults/tcp_gate.ts";
 async function aCachedCaller(options: { readonly beatMs?: number } = {}) {
   await using opened = new AsyncDisposableStack();
   const { url } = opened.use(await migratedDatabase());
-  const asked: string[] = [];
+  const statements: string[] = [];
   const vault = await vaultOf();
-  const world = opened.use(await openStores({ ...options, url, vault, onStatement: (text) => asked.push(text) }));
+  const world = opened.use(await openStores({ ...options, url, vault, onStatement: (text) => statements.push(text) }));
   const hand = postgres(url, { max: 1, onnotice: () => {} });
   opened.defer(() => hand.end());
   const { id: organizationId } = await anOrganization(world);
@@ -46,9 +46,9 @@ async function aCachedCaller(options: { readonly beatMs?: number } = {}) {
     cookie,
     /** The number of statements that the next lookup needs. */
     async statements(kind: "token" | "session" = "token"): Promise<number> {
-      asked.length = 0;
+      statements.length = 0;
       await world.identities.find(kind, kind === "token" ? fingerprint : cookie);
-      return asked.length;
+      return statements.length;
     },
     async remembered(): Promise<void> {
       for (const kind of ["token", "session"] as const) {
@@ -61,7 +61,7 @@ async function aCachedCaller(options: { readonly beatMs?: number } = {}) {
 }
 
 describe("identities in PostgreSQL", () => {
-  test("find() asks the database once while nothing changes", async () => {
+  test("find() queries the database once while nothing changes", async () => {
     await using caller = await aCachedCaller();
     expect(await caller.statements()).toBe(1);
     expect(await caller.statements()).toBe(0);
@@ -70,14 +70,14 @@ describe("identities in PostgreSQL", () => {
     expect(await caller.statements("session")).toBe(0);
   });
 
-  test("find() asks again for what it did not find", async () => {
+  test("find() queries again for what it did not find", async () => {
     await using caller = await aCachedCaller();
     await caller.tokens.revoke(caller, caller.token.id);
     expect(await caller.statements()).toBe(1);
     expect(await caller.statements()).toBe(1);
   });
 
-  test("find() forgets a credential when somebody changes its row by hand", async () => {
+  test("find() drops a credential when its row is changed by hand", async () => {
     await using caller = await aCachedCaller();
     const { hand, identities, signals, fingerprint, cookie, token, session, userId, organizationId } = caller;
     const changes: readonly [() => PromiseLike<unknown>, unknown, unknown][] = [
@@ -127,7 +127,7 @@ describe("identities in PostgreSQL", () => {
     }
   });
 
-  test("find() forgets everybody when somebody empties a table by hand", async () => {
+  test("find() drops all identities when a table is emptied by hand", async () => {
     await using caller = await aCachedCaller();
     await caller.remembered();
     await caller.hand`truncate sessions`;
@@ -135,7 +135,7 @@ describe("identities in PostgreSQL", () => {
     expect(await caller.identities.find("session", caller.cookie)).toBeUndefined();
   });
 
-  test("used() and the changes of others make find() forget nothing", async () => {
+  test("find() keeps its cache after used() and the changes of others", async () => {
     await using caller = await aCachedCaller();
     const other = await aToken(caller, caller);
     await caller.remembered();
@@ -161,7 +161,7 @@ describe("identities in PostgreSQL", () => {
     expect(row?.last_used_at).toEqual(minutes(5));
   });
 
-  test("a change through one process is seen by the next answer of another", async () => {
+  test("a change through one process is seen by the next response of another", async () => {
     await using caller = await aCachedCaller();
     await using other = await openStores({ url: caller.url, vault: caller.vault });
     expect(await other.identities.find("token", caller.fingerprint)).toBeDefined();
@@ -169,7 +169,7 @@ describe("identities in PostgreSQL", () => {
     expect(await other.identities.find("token", caller.fingerprint)).toBeUndefined();
   });
 
-  test("an answer to a change is given only after this process forgot the former state, under constant questions", async () => {
+  test("a change returns only after this process dropped the former state, under constant queries", async () => {
     await using caller = await aCachedCaller();
     const { identities, members, fingerprint, organizationId, userId } = caller;
     const asking = new AbortController();
@@ -190,7 +190,7 @@ describe("identities in PostgreSQL", () => {
     await questions;
   });
 
-  test("find() remembers nothing while nobody tells of changes, and again once somebody does", async () => {
+  test("find() caches nothing while no change notifications arrive, and again once they do", async () => {
     await using caller = await aCachedCaller();
     await caller.remembered();
     const heard = () => caller.hand`select pid from pg_stat_activity
@@ -206,7 +206,7 @@ describe("identities in PostgreSQL", () => {
     expect(await caller.statements()).toBe(1);
   });
 
-  test("a connection that goes silent is noticed, and what was missed meanwhile is not answered from memory", async () => {
+  test("a connection that goes silent is noticed, and changes missed meanwhile are not answered from the cache", async () => {
     await using caller = await aCachedCaller({ beatMs: 1_500 });
     await using gates = new AsyncDisposableStack();
     const gate = gates.use(await tcpGate(Number(new URL(caller.url).port)));
@@ -234,11 +234,11 @@ describe("identities in PostgreSQL", () => {
 /** Signals that a test sends by hand. */
 class HandSignals {
   live = true;
-  tell: (id: string) => void = () => {};
+  notify: (id: string) => void = () => {};
   reset: () => void = () => {};
 
   subscribe(_channel: string, handler: (id: string) => void) {
-    this.tell = handler;
+    this.notify = handler;
     return () => {};
   }
 
@@ -254,7 +254,7 @@ function identity(kind: "token" | "session", id: string, userId = "usr_1"): Iden
 }
 
 describe("IdentityCache", () => {
-  test("get() gives what was remembered, by kind and fingerprint", () => {
+  test("get() returns what was cached, by kind and fingerprint", () => {
     const cache = new IdentityCache(new HandSignals());
     const known = identity("token", "tok_1");
     cache.beginRead()("f", known);
@@ -263,28 +263,28 @@ describe("IdentityCache", () => {
     expect(cache.get("token", "g")).toBeUndefined();
   });
 
-  test.each(["tok_1", "usr_1", "*"])("get() knows nothing after a change of %s", (changed) => {
+  test.each(["tok_1", "usr_1", "*"])("get() returns nothing after a change of %s", (changed) => {
     const signals = new HandSignals();
     const cache = new IdentityCache(signals);
     cache.beginRead()("f", identity("token", "tok_1"));
-    signals.tell(changed);
+    signals.notify(changed);
     expect(cache.get("token", "f")).toBeUndefined();
   });
 
-  test.each(["tok_2", "usr_2"])("get() still knows others after a change of %s", (changed) => {
+  test.each(["tok_2", "usr_2"])("get() still returns others after a change of %s", (changed) => {
     const signals = new HandSignals();
     const cache = new IdentityCache(signals);
     cache.beginRead()("f", identity("token", "tok_1"));
     cache.beginRead()("g", identity("token", "tok_2", "usr_2"));
-    signals.tell(changed);
+    signals.notify(changed);
     expect(cache.get("token", "f")).toBeDefined();
     expect(cache.get("token", "g")).toBeUndefined();
   });
 
-  test("a read that raced with a change is not remembered, whomever it concerned", () => {
+  test("a read that raced with a change is not cached, whichever identity changed", () => {
     const signals = new HandSignals();
     const cache = new IdentityCache(signals);
-    for (const change of [() => signals.tell("usr_1"), () => signals.tell("usr_9"), () => signals.reset()]) {
+    for (const change of [() => signals.notify("usr_1"), () => signals.notify("usr_9"), () => signals.reset()]) {
       const remember = cache.beginRead();
       change();
       remember("f", identity("token", "tok_1"));
@@ -292,7 +292,7 @@ describe("IdentityCache", () => {
     }
   });
 
-  test("nothing is remembered or told while messages may be missed", () => {
+  test("nothing is cached or returned while notifications may be missed", () => {
     const signals = new HandSignals();
     const cache = new IdentityCache(signals);
     cache.beginRead()("f", identity("token", "tok_1"));
@@ -305,7 +305,7 @@ describe("IdentityCache", () => {
     expect(cache.get("token", "g")).toBeUndefined();
   });
 
-  test("what was used least lately goes when there is no room", () => {
+  test("the least recently used entry is evicted when the cache is full", () => {
     const signals = new HandSignals();
     const cache = new IdentityCache(signals, 2);
     cache.beginRead()("a", identity("token", "tok_a"));
@@ -315,7 +315,7 @@ describe("IdentityCache", () => {
     expect(cache.get("token", "b")).toBeUndefined();
     expect(cache.get("token", "a")).toBeDefined();
     expect(cache.get("token", "c")).toBeDefined();
-    signals.tell("usr_1");
+    signals.notify("usr_1");
     expect(cache.get("token", "a")).toBeUndefined();
     expect(cache.get("token", "c")).toBeUndefined();
   });

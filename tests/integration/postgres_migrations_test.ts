@@ -61,7 +61,7 @@ async function broughtUp(plan: Partial<DeploymentPlan>, services: readonly Omit<
 const known = ALL_MIGRATIONS.map(({ version, name }) => ({ version, name }));
 
 describe("migrate()", () => {
-  test("makes every table, notes every step, and does nothing the second time", async () => {
+  test("creates every table, records every step, and does nothing the second time", async () => {
     await using database = await aDatabase();
     await migrate(database.url);
     expect(await database.steps()).toEqual(known);
@@ -72,7 +72,7 @@ describe("migrate()", () => {
     expect(await lastAt()).toEqual(before);
   });
 
-  test("waits for nobody when there is nothing to do", async () => {
+  test("waits for no lock when there is nothing to do", async () => {
     await using database = await migratedDatabase();
     const sql = postgres(database.url, { max: 1, onnotice: () => {} });
     await sql.begin(async (held) => {
@@ -83,13 +83,13 @@ describe("migrate()", () => {
     await sql.end();
   });
 
-  test("by several at once takes each step once", async () => {
+  test("by several at once runs each step once", async () => {
     await using database = await aDatabase();
     await Promise.all(Array.from({ length: 5 }, () => migrate(database.url)));
     expect(await database.steps()).toEqual(known);
   });
 
-  test("goes on from the step that was reached", async () => {
+  test("continues from the step that was reached", async () => {
     await using database = await aDatabase();
     await migrate(database.url, ALL_MIGRATIONS.slice(0, 2));
     expect(await database.steps()).toEqual(known.slice(0, 2));
@@ -107,7 +107,7 @@ describe("migrate()", () => {
     await migrate(database.url, [...ALL_MIGRATIONS, { ...broken, text: "create table half ()" }]);
   });
 
-  test("is whole after its process was killed in the middle, and can be run again", async () => {
+  test("is consistent after its process was killed in the middle, and can be run again", async () => {
     await using database = await aDatabase();
     const script = join(import.meta.dir, "../support/database/migrating_process.ts");
     const killed = Bun.spawn([process.execPath, script, database.url, "0.5"], { stdout: "ignore", stderr: "inherit" });
@@ -124,7 +124,7 @@ describe("migrate()", () => {
     expect(slow?.name).toBe("slow");
   });
 
-  test("is whole after its connection was cut in the middle, and can be run again", async () => {
+  test("is consistent after its connection was cut in the middle, and can be run again", async () => {
     await using database = await aDatabase();
     const text = "create table slow (); select pg_sleep(5)";
     const migrating = migrate(database.url, [...ALL_MIGRATIONS, { ...SLOW, text }]).catch((error: unknown) => error);
@@ -144,21 +144,21 @@ describe("migrate()", () => {
     ["what runs", { projectType: "app", rootDirectory: "apps/shop", outputDirectory: "dist" }, null],
     ["a site", { projectType: "static", rootDirectory: "apps/shop", outputDirectory: "dist" }, "apps/shop/dist"],
     ["a site of the folder itself", { projectType: "static", rootDirectory: ".", outputDirectory: "" }, ""],
-    ["a site that was never told where", { projectType: "static", rootDirectory: null, outputDirectory: null }, ""],
-  ] as const)("brings deployments of one service up: %s", async (_, plan, site) => {
+    ["a site without folders", { projectType: "static", rootDirectory: null, outputDirectory: null }, ""],
+  ] as const)("upgrades deployments of one service: %s", async (_, plan, site) => {
     const service = { name: "app", status: "healthy", url: "http://x", error: null, instanceId: "i-1" } as const;
     const { former, now } = await broughtUp(plan, [service]);
     const own = { branch: former.branch! };
     expect(now).toEqual({ ...former, pendingDecision: null, replaces: null, own, services: [{ ...service, site }] });
   });
 
-  test("brings deployments up that had not begun", async () => {
+  test("upgrades deployments that had not begun", async () => {
     const { former, now } = await broughtUp({}, []);
     const own = { branch: former.branch! };
     expect(now).toEqual({ ...former, pendingDecision: null, replaces: null, own, services: [] });
   });
 
-  test("leaves those that wait what was chosen for them alone, and those that have begun as they were", async () => {
+  test("keeps the choices of queued deployments as their own, and leaves started ones as they were", async () => {
     await using database = await migratedDatabase();
     await using world = await openStores({ url: database.url });
     const queued = await aDeployment(world, { branch: "feature", requireApproval: true });
@@ -213,7 +213,7 @@ describe("migrate()", () => {
     expect(await database.steps()).toHaveLength(known.length + 1);
   });
 
-  test("refuses a database whose steps were others", async () => {
+  test("refuses a database with different steps", async () => {
     await using database = await aDatabase();
     await migrate(database.url, [SLOW]);
     const changed = { ...SLOW, text: `${SLOW.text} -- changed` };
@@ -223,7 +223,7 @@ describe("migrate()", () => {
     });
   });
 
-  test("says that the database is away where there is none", async () => {
+  test("reports that the database is unavailable when there is none", async () => {
     await expect(migrate("postgres://nobody@127.0.0.1:1/none")).rejects.toMatchObject({
       kind: "unavailable",
       code: "database_away",

@@ -90,7 +90,7 @@ describe("without PostgreSQL", () => {
     expect(await create()).toMatchObject({ outcome: "created" });
   });
 
-  test("a database that goes silent is given up, and used again once it speaks", async () => {
+  test("a database that goes silent is abandoned, and used again once it responds", async () => {
     await using world = await behindAGate(3_000);
     await world.ask();
     world.gate.freeze();
@@ -103,7 +103,7 @@ describe("without PostgreSQL", () => {
     expect(answered?.total).toBe(1);
   });
 
-  test("a peer that accepts and hangs up fails statements instead of being called for ever", async () => {
+  test("a peer that accepts and hangs up fails statements instead of endless reconnects", async () => {
     let calls = 0;
     const peer = createServer((socket) => {
       calls++;
@@ -120,7 +120,7 @@ describe("without PostgreSQL", () => {
     peer.close();
   });
 
-  test("a failure tells why, but neither address nor password", async () => {
+  test("a failure says why, but reveals neither address nor password", async () => {
     await using database = await migratedDatabase();
     const password = "swordfish-swordfish";
     const wrong = Object.assign(new URL(database.url), { password }).href;
@@ -141,7 +141,7 @@ describe("without PostgreSQL", () => {
     }
   });
 
-  test("an address in brackets is one, not a name", async () => {
+  test("an address in brackets is not treated as a name", async () => {
     const away = openDatabase("postgres://u:p@[::1]:1/x");
     const failure = await away.run((sql) => sql`select 1`).catch((error: unknown) => error as Error);
     expect(failure).toMatchObject(AWAY);
@@ -149,7 +149,7 @@ describe("without PostgreSQL", () => {
     await away.close();
   });
 
-  test("an address that is none is refused by the name of its setting", () => {
+  test("an invalid address is refused by the name of its setting", () => {
     expect(() => openDatabase("postgres://[")).toThrow("Cannot use DATABASE_URL");
   });
 

@@ -91,7 +91,7 @@ describe("secrets in PostgreSQL", () => {
     expect(await reveal(second, stored)).toEqual(ALL);
   });
 
-  test("stores refuse to open with another key, even with nothing sealed yet, naming the one they want", async () => {
+  test("stores refuse to open with another key, even with nothing sealed yet, naming the one they need", async () => {
     await using database = await migratedDatabase();
     const vault = await vaultOf();
     const first = await openStores({ url: database.url, vault });
@@ -152,7 +152,7 @@ describe("secrets in PostgreSQL", () => {
     await expect(openStores({ url: database.url, vault: await vaultOf(former) })).rejects.toMatchObject(WRONG_KEY);
   });
 
-  test("reseal() goes on past what cannot be read, and says so when nothing else is left", async () => {
+  test("reseal() continues past what cannot be read, and reports it when nothing else is left", async () => {
     await using database = await migratedDatabase();
     const [former, current] = [newKeyText(), newKeyText()];
     await using before = await openStores({ url: database.url, vault: await vaultOf(former) });
@@ -174,7 +174,7 @@ describe("secrets in PostgreSQL", () => {
     expect((await world.cloudLinks.token(stored.organizationId))?.reveal()).toBe("cloud token");
   });
 
-  test("a key is changed while another process writes, without a lost or unreadable secret", async () => {
+  test("a key is rotated while another process writes, without a lost or unreadable secret", async () => {
     await using database = await migratedDatabase();
     const folder = join(root, "rotation");
     const [vault, others] = [await CryptoVault.load({ folder }), await CryptoVault.load({ folder })];
@@ -193,7 +193,7 @@ describe("secrets in PostgreSQL", () => {
     await world.signals.publish(KEYS_CHANNEL, added);
     await eventually(
       async () => vault.keyId() === added && others.keyId() === added,
-      (told) => told,
+      (hasBoth) => hasBoth,
     );
     while ((await world.sealedRows.reseal(1)) > 0);
     writing.abort();
@@ -205,7 +205,7 @@ describe("secrets in PostgreSQL", () => {
     expect(variables).toEqual(["KEY_0=later 0", "KEY_1=later 1", "KEY_2=later 2"]);
   });
 
-  test("a change of key goes on after its process was killed", async () => {
+  test("a key rotation resumes after its process was killed", async () => {
     await using database = await migratedDatabase();
     const folder = join(root, "killed");
     const vault = await CryptoVault.load({ folder });

@@ -52,7 +52,7 @@ async function opener(
 }
 
 describe("preflight", () => {
-  test("writes, reads, deletes, leaves nothing and is kept", async () => {
+  test("writes, reads, deletes, leaves nothing and is recorded", async () => {
     const { app, storages, store, preflight, read, change } = await scene();
     await change({ pathPrefix: "deep/down" });
     app.world.clock.advance(1_000);
@@ -89,7 +89,7 @@ describe("preflight", () => {
     expect(storages.opened).toBe(0);
   });
 
-  test("what comes back changed or not at all is corrupt", async () => {
+  test("a probe that comes back changed or not at all is corrupt", async () => {
     const { store, preflight } = await scene();
     const get = store.get.bind(store);
     store.get = async () => textBody("something else");
@@ -112,7 +112,7 @@ describe("preflight", () => {
     expect(store.objects.size).toBe(0);
   });
 
-  test("probes of runs that were killed are removed once they are old, those of others at work are not", async () => {
+  test("probes of killed runs are removed once they are old, those of running ones are not", async () => {
     const { app, store, preflight } = await scene();
     const now = app.world.clock.now();
     const [old, fresh] = [probeKey(new Date(now.getTime() - 120_000)), probeKey(now)];
@@ -144,7 +144,7 @@ describe("preflight", () => {
     },
   );
 
-  test("a store whose abandoned writes cannot be looked for, or not in time, is no less good", async () => {
+  test("a store whose abandoned writes cannot be listed, or not in time, still passes", async () => {
     const { app, storages, preflight } = await scene();
     storages.break("backups", { sweep: failure("permission_denied") });
     expect(await preflight()).toEqual({ ok: true });
@@ -155,7 +155,7 @@ describe("preflight", () => {
     expect(storages.opened).toBe(0);
   });
 
-  test("a store that may not be searched is no less good", async () => {
+  test("a store that may not be listed still passes", async () => {
     const { storages, preflight } = await scene();
     storages.break("backups", { list: failure("permission_denied"), unfinished: failure("permission_denied") });
     expect(await preflight()).toEqual({ ok: true });
@@ -193,7 +193,7 @@ describe("preflight", () => {
     expect(await acts(app, id).preflight()).toMatchObject({ ok: false, code: "misconfigured" });
   });
 
-  test("a draft is tried, and nothing is stored", async () => {
+  test("a draft is tested, and nothing is stored", async () => {
     const { app, storages } = await scene(SFTP);
     const { token } = await member(app, "admin");
     const draft = () => app.call("POST", `${PATH}/preflight`, { token, body: { ...S3, name: undefined } });
@@ -203,7 +203,7 @@ describe("preflight", () => {
     expect((await app.call("GET", PATH, { token })).body.total).toBe(1);
   });
 
-  test("what is opened for backups lies under the prefix", async () => {
+  test("a destination that is opened for backups uses the prefix", async () => {
     const { app, store } = await scene();
     const open = await opener(app, { input: { pathPrefix: "deep/down" } });
     await using storage = await open();
@@ -212,7 +212,7 @@ describe("preflight", () => {
     expect((await storage.list("")).objects).toMatchObject([{ key: "a.tar", bytes: 6 }]);
   });
 
-  test.each(["get", "stat", "remove"] as const)("a %s that fails once and then works is green", async (operation) => {
+  test.each(["get", "stat", "remove"] as const)("a %s that fails once and then works passes", async (operation) => {
     const { store, preflight } = await scene();
     const work = store[operation].bind(store) as (...given: unknown[]) => Promise<unknown>;
     let calls = 0;
@@ -240,7 +240,7 @@ describe("preflight", () => {
   });
 
   test.each(["get", "stat", "remove"] as const)(
-    "a %s that is refused with auth_failed is asked once",
+    "a %s that is refused with auth_failed is tried once",
     async (operation) => {
       const { store, preflight } = await scene();
       const keys: string[] = [];
@@ -287,7 +287,7 @@ describe("preflight", () => {
     },
   );
 
-  test("a caller that leaves ends it", async () => {
+  test("is aborted when the caller disconnects", async () => {
     const { app, storages } = await scene();
     storages.break("backups", { get: "hangs" });
     const leaving = new AbortController();

@@ -50,7 +50,7 @@ for (const kind of await workingSandboxes()) {
   }
 
   describe(`ProcessBuilder (${kind})`, () => {
-    test("build() gives a command the environment it was given, and beside it only its own few variables", async () => {
+    test("build() passes a command the given environment, and only its own few variables in addition", async () => {
       await using world = await buildWorld(kind);
       const show = `bun -e 'console.log(JSON.stringify(process.env))'`;
       const request = buildRequest(world, [show, show], { environment: new Map([["A", new Secret("it's")]]) });
@@ -76,7 +76,7 @@ for (const kind of await workingSandboxes()) {
       expect(seen).toEqual([[...canary].toReversed().join("")]);
     });
 
-    test("build() leaves nothing running, in the background neither, and nothing on the disk but the release", async () => {
+    test("build() leaves nothing running, not even in the background, and nothing on the disk but the release", async () => {
       await using world = await buildWorld(kind);
       const seconds = marker();
       await world.builder.build(buildRequest(world, [`${clinging(seconds)}; echo made >made`]));
@@ -85,7 +85,7 @@ for (const kind of await workingSandboxes()) {
       expect((await readdir(join(world.data, "builds"))).filter((name) => !name.startsWith("."))).toEqual([]);
     });
 
-    test("build() that is aborted ends everything first, stopped and stubborn processes too", async () => {
+    test("build() that is aborted first ends everything, stopped and stubborn processes too", async () => {
       await using world = await buildWorld(kind);
       const seconds = marker();
       const stop = new AbortController();
@@ -95,7 +95,7 @@ for (const kind of await workingSandboxes()) {
       expect(processesWith(seconds)).toEqual([]);
     });
 
-    test("build() ends with its server, however that dies, and the next build clears away what is left", async () => {
+    test("build() ends with its server, however that dies, and the next build cleans up what is left", async () => {
       await using world = await buildWorld(kind);
       const seconds = marker();
       const script = new URL("../support/apps/process_builder_owner.ts", import.meta.url).pathname;
@@ -121,7 +121,7 @@ for (const kind of await workingSandboxes()) {
       expect((await readdir(join(world.data, "builds"))).filter((name) => !name.startsWith("."))).toEqual([]);
     });
 
-    test("build() waits for no server that stands still in the middle of another one, and leaves that alone", async () => {
+    test("build() does not wait for a server that is paused in the middle of another one, and leaves that alone", async () => {
       await using world = await buildWorld(kind);
       const seconds = marker();
       const script = new URL("../support/apps/process_builder_owner.ts", import.meta.url).pathname;
@@ -137,7 +137,7 @@ for (const kind of await workingSandboxes()) {
       await owner.exited;
     });
 
-    test("build() keeps the home of a cache key, apart from others, until it is trimmed", async () => {
+    test("build() keeps the home of a cache key, separate from others, until it is trimmed", async () => {
       await using world = await buildWorld(kind);
       const write = buildRequest(world, ["echo kept >~/kept; head -c 1000000 /dev/zero >~/large"], {
         cacheKey: "prj_1",
@@ -163,7 +163,7 @@ for (const kind of await workingSandboxes()) {
       expect(existsSync(join(world.data, "cache/prj_1"))).toBe(false);
     });
 
-    test("build() of the same key at the same time does without the cache rather than wait", async () => {
+    test("build() of the same key at the same time skips the cache rather than wait", async () => {
       await using world = await buildWorld(kind);
       const other = join(world.data, "releases", "dep_2");
       await mkdir(other);
@@ -184,7 +184,7 @@ for (const kind of await workingSandboxes()) {
       expect(await first).toBe("AbortError");
     });
 
-    test("build() hands over one line of 50 MB in pieces, and half a line at the end", async () => {
+    test("build() passes on one line of 50 MB in pieces, and an unfinished line at the end", async () => {
       await using world = await buildWorld(kind);
       let characters = 0;
       let longest = 0;

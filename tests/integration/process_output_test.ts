@@ -32,7 +32,7 @@ describe("OutputPump", () => {
     expect(messages()).toEqual(["one", "bad", "two", "three"]);
   });
 
-  test("pump() takes half a line once the program has been quiet", async () => {
+  test("pump() takes an unfinished line once the program has been quiet", async () => {
     const pump = new OutputPump(folder);
     print("Password: ");
     await pump.pump({ last: false });
@@ -54,7 +54,7 @@ describe("OutputPump", () => {
     expect(messages()).toEqual(["\u001b[31mred\u001b[0m", "10%", "20%", "30%", "\u{1f680}", "a\ufffdb"]);
   });
 
-  test("pump() gives a long line in pieces of which none is lost, whatever it is read between", async () => {
+  test("pump() splits a long line into pieces without losing one, wherever it is read between", async () => {
     const pump = new OutputPump(folder);
     const line = "\u{1f680}ü".repeat(1_000_000);
     const bytes = new TextEncoder().encode(`${line}\n`);
@@ -66,7 +66,7 @@ describe("OutputPump", () => {
     expect(Math.max(...messages().map(({ length }) => length))).toBeLessThanOrEqual(16_384);
   });
 
-  test("pump() goes on where a killed process was, each line once, whatever was half written", async () => {
+  test("pump() resumes where a killed process stopped, each line once, wherever it was interrupted", async () => {
     const first = new OutputPump(folder);
     print("one\ntwo\n");
     await first.pump({ last: false });
@@ -86,7 +86,7 @@ describe("OutputPump", () => {
     }
   });
 
-  test("pump() bounds what is on the disk, and numbers on", async () => {
+  test("pump() bounds what is on the disk, and continues the numbers", async () => {
     const pump = new OutputPump(folder);
     const lines = 400_000;
     const text = `${"x".repeat(90)}\n`.repeat(lines / 20);
@@ -121,7 +121,7 @@ describe("OutputPump", () => {
     }
   });
 
-  test("read() ends with the line that has too many characters, and goes on after it", async () => {
+  test("read() ends with the line that exceeds the characters, and continues after it", async () => {
     const pump = new OutputPump(folder);
     print("12345\n67890\nx\ny\n");
     await pump.pump({ last: true });
@@ -130,7 +130,7 @@ describe("OutputPump", () => {
     expect([read(0), read(1), read(4)]).toEqual([["12345", "67890"], ["67890", "x"], []]);
   });
 
-  test("pump() leaves out what a program prints faster than it can be kept, and says how much", async () => {
+  test("pump() drops output that a program prints faster than it can be kept, and logs how much", async () => {
     const pump = new OutputPump(folder);
     const sparse = await open(join(folder, "stdout"), "w");
     await sparse.truncate(100_000_000);
@@ -144,7 +144,7 @@ describe("OutputPump", () => {
     expect(statSync(join(folder, "lines")).size).toBeLessThan(1_000_000);
   });
 
-  test("pump() goes on when the program empties its own output", async () => {
+  test("pump() continues when the program truncates its own output", async () => {
     const pump = new OutputPump(folder);
     print("a long first line\n");
     await pump.pump({ last: false });
@@ -155,7 +155,7 @@ describe("OutputPump", () => {
 });
 
 describe("afterEnding()", () => {
-  test("waits twice as long each time, at most a minute, and for ever", () => {
+  test("waits twice as long each time, at most a minute, without a limit of attempts", () => {
     let endings: readonly number[] = [];
     const pauses = Array.from({ length: 40 }, (_, round) => {
       const next = afterEnding({ endings, upMs: 5_000, at: round * 1_000 });
@@ -166,7 +166,7 @@ describe("afterEnding()", () => {
     expect(pauses.at(-1)).toBe(60_000);
   });
 
-  test("calls it a crash loop from the fifth end in a row on", () => {
+  test("reports a crash loop from the fifth end in a row on", () => {
     expect([4, 5, 20].map((count) => isCrashLoop(Array.from({ length: count }, () => 0)))).toEqual([false, true, true]);
   });
 

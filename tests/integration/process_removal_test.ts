@@ -23,8 +23,8 @@ const SLOW = `
 const ALL = { since: 0, limit: 1_000_000 };
 
 for (const kind of await workingSandboxes()) {
-  describe(`ProcessRuntime (${kind}): what is printed until the end`, () => {
-    test("remove() by a server that does not supervise waits for the one that does to take up all lines", async () => {
+  describe(`ProcessRuntime (${kind}): the output until the end`, () => {
+    test("remove() by a server that does not supervise waits until the supervising one has read all lines", async () => {
       await using world = await processWorld(kind);
       await using second = world.another();
       const command = `trap 'seq 20000; printf end; exit 0' TERM; exec 2>/dev/null; echo up; while :; do sleep 0.05; done`;
@@ -46,7 +46,7 @@ for (const kind of await workingSandboxes()) {
     });
 
     test.each(["bun slow.ts", "bun slow.ts; echo after", "(bun slow.ts) & wait", "sh -c 'bun slow.ts; true'"])(
-      "remove() lets a program finish what it is doing that a shell waits for: %s",
+      "remove() lets a program finish its work that a shell waits for: %s",
       async (command) => {
         await using world = await processWorld(kind);
         await writeFile(join(world.folder, "slow.ts"), SLOW);
@@ -61,7 +61,7 @@ for (const kind of await workingSandboxes()) {
       },
     );
 
-    test("a program whose server was killed while it stopped it is ended by the next one, and stays to be removed", async () => {
+    test("a program whose server was killed while stopping it is ended by the next one, and stays to be removed", async () => {
       await using world = await processWorld(kind);
       const { runtime } = world;
       const { instanceId } = await runtime.start(runRequest(world, "echo up; exec sleep 600"));

@@ -39,7 +39,7 @@ async function outcomeOf(world: ProcessWorld, command: string, environment = new
 
 for (const kind of await workingSandboxes()) {
   describe(`ProcessRuntime (${kind}): what a program gets`, () => {
-    test("start() gives it the environment it was given, and beside it only its own few variables", async () => {
+    test("start() passes the given environment, and only its own few variables in addition", async () => {
       await using world = await processWorld(kind);
       const odd = 'it\'s "odd"\n$(id) `id` \\ ü \u{1f680} \t*';
       const environment = new Map([
@@ -59,7 +59,7 @@ for (const kind of await workingSandboxes()) {
       expect(seen["PATH"]).toStartWith("/own/bin:");
     });
 
-    test("start() tells it its own port in PORT, whatever was given, and it answers there", async () => {
+    test("start() sets PORT to its own port, even if another was given, and it answers there", async () => {
       await using world = await processWorld(kind);
       const environment = new Map([["PORT", new Secret("5000")]]);
       const serve = `Bun.serve({ hostname: "127.0.0.1", port: process.env.PORT, fetch: () => new Response(process.env.PORT) })`;
@@ -68,7 +68,7 @@ for (const kind of await workingSandboxes()) {
       expect(started.port).not.toBe(5000);
     });
 
-    test("start() leaves NODE_ENV as it was given, and finds bun and node", async () => {
+    test("start() keeps a given NODE_ENV, and finds bun and node", async () => {
       await using world = await processWorld(kind);
       const environment = new Map([["NODE_ENV", new Secret("test")]]);
       const command = `echo $NODE_ENV; bun -e 'console.log(6 * 7)'; node -e 'console.log(6 * 7)'; bunx --version`;
@@ -76,14 +76,14 @@ for (const kind of await workingSandboxes()) {
       expect(lines).toEqual(["test", "42", "42", Bun.version]);
     });
 
-    test("start() gives it a home, a temporary folder and its release to write to", async () => {
+    test("start() provides a home, a temporary folder and a writable release", async () => {
       await using world = await processWorld(kind);
       const command = `echo 1 >"$HOME/a" && echo 2 >/tmp/slipway-test-$PORT && cat "$HOME/a" && rm /tmp/slipway-test-$PORT && echo 3 >made`;
       expect(await outcomeOf(world, command)).toEqual({ code: 0, lines: ["1"] });
       expect(readFileSync(join(world.folder, "made"), "utf8")).toBe("3\n");
     });
 
-    test("start() runs it in the folder named, and refuses one outside of the release", async () => {
+    test("start() runs it in the given folder, and refuses one outside of the release", async () => {
       await using world = await processWorld(kind);
       const { runtime, folder } = world;
       await mkdir(join(folder, "apps/web"), { recursive: true });
@@ -104,7 +104,7 @@ for (const kind of await workingSandboxes()) {
       expect(await runtime.list()).toHaveLength(2);
     });
 
-    test("no secret is in a process list, a file, or the environment of anything with more rights", async () => {
+    test("no secret is in a process list, a file, or the environment of anything with more permissions", async () => {
       await using world = await processWorld(kind);
       const canary = `canary-${crypto.randomUUID()}`;
       const environment = new Map([
@@ -152,7 +152,7 @@ for (const kind of await workingSandboxes()) {
   }
 
   describe(`ProcessRuntime (${kind}): how a program ends`, () => {
-    test("remove() lets it finish what it is doing", async () => {
+    test("remove() lets it finish its work", async () => {
       await using world = await processWorld(kind);
       const file = join(world.folder, "bye");
       const command = `trap 'sleep 0.2; echo bye >bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done`;
@@ -162,7 +162,7 @@ for (const kind of await workingSandboxes()) {
       expect(readFileSync(file, "utf8")).toBe("bye\n");
     });
 
-    test("remove() leaves no child behind, whatever it did to get away", async () => {
+    test("remove() leaves no child behind, however it detached", async () => {
       await using world = await processWorld(kind);
       const seconds = marker();
       const command = [
@@ -199,7 +199,7 @@ for (const kind of await workingSandboxes()) {
       expect(left).toEqual([]);
     });
 
-    test("a launcher that is killed takes its program with it, and both are started again", async () => {
+    test("a launcher that is killed takes its program with it, and both are restarted", async () => {
       await using world = await processWorld(kind);
       const started = await world.runtime.start(runRequest(world, world.programs.web));
       await answerOf(started);
@@ -213,7 +213,7 @@ for (const kind of await workingSandboxes()) {
       expect(await answerOf(started)).toBe("hello");
     });
 
-    test("out of memory counts as a crash: it is started again, later and later, and the reason is kept", async () => {
+    test("out of memory counts as a crash: it is restarted with growing pauses, and the reason is kept", async () => {
       await using world = await processWorld(kind);
       const request = runRequest(world, world.programs.greedy, { memoryBytes: 64 * 1024 * 1024 });
       const { instanceId } = await world.runtime.start(request);
@@ -226,7 +226,7 @@ for (const kind of await workingSandboxes()) {
       expect(ended).toMatchObject({ status: "restarting", restarts: 5, exit: { reason: "out_of_memory" } });
     });
 
-    test("a program that could not run for a while runs as soon as it can, without anybody asking", async () => {
+    test("a program that could not run for a while is restarted by itself as soon as it can", async () => {
       await using world = await processWorld(kind);
       const { instanceId } = await world.runtime.start(
         runRequest(world, afterFailures(5, world.programs.web, "$HOME")),
@@ -237,7 +237,7 @@ for (const kind of await workingSandboxes()) {
       expect(await answerOf(back!)).toBe("hello");
     });
 
-    test("what an earlier version has given up is started again by the next server", async () => {
+    test("a program that an earlier version gave up on is restarted by the next server", async () => {
       await using world = await processWorld(kind);
       const { instanceId } = await world.runtime.start(runRequest(world, world.programs.web));
       const started = await whenStatus(world.runtime, instanceId, "running");
@@ -255,8 +255,8 @@ for (const kind of await workingSandboxes()) {
     });
   });
 
-  describe(`ProcessRuntime (${kind}): over the death of servers`, () => {
-    test("a program survives kill -9 of its server and is adopted, its lines numbered on", async () => {
+  describe(`ProcessRuntime (${kind}): across the death of servers`, () => {
+    test("a program survives kill -9 of its server and is adopted, with continued line numbers", async () => {
       await using world = await processWorld(kind);
       await world.runtime[Symbol.asyncDispose]();
       await using owner = await ownerOf(world, kind, [
@@ -280,7 +280,7 @@ for (const kind of await workingSandboxes()) {
       expect((await world.runtime.usage(web.instanceId))?.memoryBytes).toBeGreaterThan(100_000);
     });
 
-    test("a program that ended while no server was there is started again by the next one", async () => {
+    test("a program that ended while no server was running is restarted by the next one", async () => {
       await using world = await processWorld(kind);
       const started = await world.runtime.start(runRequest(world, world.programs.web));
       await answerOf(started);
@@ -297,7 +297,7 @@ for (const kind of await workingSandboxes()) {
       expect(await answerOf(started)).toBe("hello");
     });
 
-    test("of two servers one supervises, both know and change everything, and the other takes over", async () => {
+    test("of two servers one supervises, both can read and change everything, and the other takes over", async () => {
       await using world = await processWorld(kind);
       await using second = world.another();
       await second.supervise();

@@ -37,8 +37,8 @@ async function talkingScene(options: Parameters<typeof EngineScene.open>[0] = {}
   return scene;
 }
 
-describe("what a release printed", () => {
-  test("is shown after it was replaced, its last words too, with the numbers that it had", async () => {
+describe("the output of a release", () => {
+  test("is shown after it was replaced, including its last lines, with the same numbers", async () => {
     await using scene = await talkingScene();
     const project = await scene.project();
     const first = await scene.deployed(project);
@@ -53,7 +53,7 @@ describe("what a release printed", () => {
     expect(text.join("")).toBe("one\ntwo\nthree\nbye\n");
   });
 
-  test("is shown where it did not come up", async () => {
+  test("is shown when it did not come up", async () => {
     await using scene = await EngineScene.open();
     scene.memory.runtime.scripts.set(START, { does: "ends", code: 3, prints: ["no luck"] });
     const failed = await scene.deployed(await scene.project());
@@ -66,7 +66,7 @@ describe("what a release printed", () => {
     });
   });
 
-  test("is shown where it was cancelled", async () => {
+  test("is shown when it was cancelled", async () => {
     await using scene = await talkingScene({ engine: { probationMs: 60_000 } });
     const { id } = await scene.deploy(await scene.project());
     await scene.inStep(id, "switch");
@@ -74,7 +74,7 @@ describe("what a release printed", () => {
     expect(messages(await read(scene, id))).toEqual(["one", "two", "three", "bye"]);
   });
 
-  test("is shown of a preview that has ended, while it finishes what it does too", async () => {
+  test("is shown for a preview that has ended, even while it drains", async () => {
     await using scene = await talkingScene({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const drained = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ describe("what a release printed", () => {
     expect(messages(await read(scene, first!.id))).toEqual(["one", "two", "three", "bye"]);
   });
 
-  test("goes with the deployment, and nothing is recorded of one that was deleted", async () => {
+  test("is removed with the deployment, and nothing is recorded for a deleted one", async () => {
     await using scene = await talkingScene();
     const { id } = await scene.deployed(await scene.project());
     await scene.useCases.removeDeployment(scene.by, id);
@@ -122,7 +122,7 @@ describe("what a release printed", () => {
     expectHidden(JSON.stringify(stored), { secret });
   });
 
-  test("is given up where it cannot be recorded, and the release is replaced all the same", async () => {
+  test("is dropped when it cannot be recorded, and the release is replaced anyway", async () => {
     await using scene = await talkingScene({
       replace: ({ runtimeLogs }) => ({ runtimeLogs: failing(runtimeLogs, "append") }),
     });
@@ -132,15 +132,15 @@ describe("what a release printed", () => {
     await scene.deployed(project);
     await gone(scene, first);
     expect(await read(scene, first.id)).toEqual([]);
-    const told = scene.memory.log.lines.filter(({ level }) => level === "warn").map(({ text }) => text);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain("What an instance printed could not be recorded");
-    expect(told[0]).toContain("Broken on purpose");
+    const warnings = scene.memory.log.lines.filter(({ level }) => level === "warn").map(({ text }) => text);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain("What an instance printed could not be recorded");
+    expect(warnings[0]).toContain("Broken on purpose");
   });
 });
 
 /** A shop whose services print their version. */
-async function tellingShop() {
+async function printingShop() {
   const scene = await shopScene();
   const project = await shopProject(scene);
   for (const name of Object.keys(SHOP)) {
@@ -154,9 +154,9 @@ async function tellingShop() {
   return { scene, project, [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose]() };
 }
 
-describe("what several services printed", () => {
-  test("is shown together after they were replaced, and nothing is lost or doubled for whoever pages meanwhile", async () => {
-    await using shop = await tellingShop();
+describe("the output of several services", () => {
+  test("is shown together after they were replaced, and paging meanwhile loses and repeats nothing", async () => {
+    await using shop = await printingShop();
     const { project, scene } = shop;
     const first = await deployShop(scene, project, SHOP);
     const all = await read(scene, first.id);
@@ -178,8 +178,8 @@ describe("what several services printed", () => {
     expect(messages(named)).toEqual(["web 1 up", "web 1 at work", "web 1 ends"]);
   });
 
-  test("is shown of a version that failed, and then what the former one prints that is back", async () => {
-    await using shop = await tellingShop();
+  test("is shown for a version that failed, and then for the restored former one", async () => {
+    await using shop = await printingShop();
     const { project, scene } = shop;
     const first = await deployShop(scene, project, SHOP);
     const before = await read(scene, first.id, { service: "worker" });
@@ -203,8 +203,8 @@ describe("what several services printed", () => {
     expect(messages(together).toSorted()).toEqual(messages(lines).toSorted());
   });
 
-  test("is shown of a release that was rejected, and of the one that is back all of it", async () => {
-    await using shop = await tellingShop();
+  test("is shown for a release that was rejected, and completely for the restored one", async () => {
+    await using shop = await printingShop();
     const { project, scene } = shop;
     const first = await deployShop(scene, project, SHOP);
     const second = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });

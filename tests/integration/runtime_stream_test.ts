@@ -17,7 +17,7 @@ async function running(app: DeployingApp, project?: string) {
 const messages = (text: string) => framesOf(text).map(({ data }) => data["message"]);
 
 describe("GET /api/deployments/:id/stream?kind=runtime", () => {
-  test("gives what was printed, as the log has it, and each line as it is printed", async () => {
+  test("sends the printed lines, as in the log, and each new line as it is printed", async () => {
     await using app = await deployingApp();
     const { id, print } = await running(app);
     const response = await app.ask(`/${id}/stream?kind=runtime`);
@@ -33,7 +33,7 @@ describe("GET /api/deployments/:id/stream?kind=runtime", () => {
     await reader.cancel();
   });
 
-  test("goes on after `since` or Last-Event-ID, whichever is larger, without a gap or a line twice", async () => {
+  test("continues after `since` or Last-Event-ID, whichever is larger, without a gap or a repeated line", async () => {
     await using app = await deployingApp();
     const { id, print } = await running(app);
     print("one", "two", "three");
@@ -52,7 +52,7 @@ describe("GET /api/deployments/:id/stream?kind=runtime", () => {
     expect((await app.get(`/${id}/stream?kind=other`)).status).toBe(400);
   });
 
-  test("hides secrets as the log does", async () => {
+  test("masks secrets as the log does", async () => {
     await using app = await deployingApp();
     const project = await app.project();
     const upserts = [{ key: "PASS", value: "hunter2hunter2", secret: true }];
@@ -67,7 +67,7 @@ describe("GET /api/deployments/:id/stream?kind=runtime", () => {
     await reader.cancel();
   });
 
-  test("of one that is replaced tells its last words and ends, with the number of the last line", async () => {
+  test("of one that is replaced sends its last lines and ends, with the number of the last line", async () => {
     await using app = await deployingApp();
     const project = await app.project();
     const { id } = await running(app, project);
@@ -87,7 +87,7 @@ describe("GET /api/deployments/:id/stream?kind=runtime", () => {
     expect(replayed.map(({ event }) => event)).toEqual(["log", "log", "log", "end"]);
   });
 
-  test("answers 204 where nothing ran or will run", async () => {
+  test("answers 204 when nothing ran or will run", async () => {
     await using app = await deployingApp();
     app.world.builder.scripts.set(BUILD, { exitCode: 1 });
     const failed = await app.deployed(await app.project());
@@ -104,7 +104,7 @@ describe("GET /api/deployments/:id/stream?kind=runtime", () => {
     expect((await app.get(missing)).status).toBe(404);
   });
 
-  test("of one that is not built yet waits for what it will print", async () => {
+  test("of one that is not built yet waits for its output", async () => {
     await using app = await deployingApp();
     app.world.runtime.scripts.set(START, { does: "answers", prints: ["up"] });
     const id = await app.deploy(await app.project(), { start: false });
@@ -145,7 +145,7 @@ describe("GET /api/deployments/:id/stream?kind=runtime", () => {
     await readToEnd(stays);
   });
 
-  test("looks for lines once for all who follow, and not at all once they have left", async () => {
+  test("reads lines once for all followers, and stops after they have left", async () => {
     await using app = await deployingApp();
     const { id, print } = await running(app);
     const output = app.world.runtime.output.bind(app.world.runtime);

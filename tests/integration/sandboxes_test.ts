@@ -8,21 +8,21 @@ import { workingSandboxes } from "../support/apps/process_world.ts";
 
 const isRoot = process.getuid?.() === 0;
 
-async function nobody(): Promise<undefined> {}
+async function noUser(): Promise<undefined> {}
 
 // The runtime and builder tests run in all working sandboxes: none may be missing unnoticed.
-test("every sandbox works that this user may use", async () => {
+test("every sandbox that this user may use works", async () => {
   const usable = SANDBOX_KINDS.filter((kind) => isRoot || kind !== "namespaces");
   expect(await workingSandboxes()).toEqual(usable);
 });
 
-test("chooseSandbox() takes the first that works of those it may, and says what to do when none does", async () => {
+test("chooseSandbox() returns the first allowed one that works, and says what to do when none does", async () => {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   try {
-    expect((await chooseSandbox({ folder, user: nobody })).sandbox.kind).toBe("bubblewrap");
+    expect((await chooseSandbox({ folder, user: noUser })).sandbox.kind).toBe("bubblewrap");
     // Without another user, there is none to create namespaces for.
-    expect((await chooseSandbox({ folder, user: nobody, kinds: ["namespaces", "plain"] })).sandbox.kind).toBe("plain");
-    const refused = await chooseSandbox({ folder, user: nobody, kinds: ["namespaces"] }).catch((error: Error) => error);
+    expect((await chooseSandbox({ folder, user: noUser, kinds: ["namespaces", "plain"] })).sandbox.kind).toBe("plain");
+    const refused = await chooseSandbox({ folder, user: noUser, kinds: ["namespaces"] }).catch((error: Error) => error);
     expect(refused).toMatchObject({ code: "no_sandbox", message: expect.stringContaining("install bubblewrap") });
   } finally {
     await rm(folder, { recursive: true });

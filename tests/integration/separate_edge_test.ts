@@ -24,7 +24,7 @@ function route(target: EdgeRoute["target"]): EdgeRoute {
 }
 
 describe("SeparateEdge", () => {
-  test("goes on when its server ends, and the next one finds it", async () => {
+  test("keeps running when its server ends, and the next one finds it", async () => {
     await using world = await separateEdge();
     await using a = app();
     await world.edge.switch("prj_a", [route(a.target)]);
@@ -41,7 +41,7 @@ describe("SeparateEdge", () => {
     expect((await world.ask("a.test")).status).toBe(404);
   });
 
-  test("is started anew and told everything when it is killed", async () => {
+  test("is restarted with all routes when it is killed", async () => {
     await using world = await separateEdge();
     await using a = app();
     await world.edge.load([route(a.target)]);
@@ -55,7 +55,7 @@ describe("SeparateEdge", () => {
     expect(readNote(world.note)!.pid).not.toBe(pid);
   });
 
-  test("is told what it was to be told when it was killed", async () => {
+  test("is restarted by a change after it was killed", async () => {
     await using world = await separateEdge();
     await using a = app();
     process.kill(readNote(world.note)!.pid, "SIGKILL");
@@ -63,7 +63,7 @@ describe("SeparateEdge", () => {
     expect(await (await world.ask("a.test")).text()).toBe("hello");
   });
 
-  test("is replaced by one with the settings of the server that comes next", async () => {
+  test("is replaced by one with the settings of the next server", async () => {
     await using world = await separateEdge();
     const { pid } = readNote(world.note)!;
     await world.edge.stop(0);
@@ -87,7 +87,7 @@ describe("SeparateEdge", () => {
     expect(readNote(world.note)!.pid).not.toBe(pid);
   });
 
-  test("one that hangs while it is told something is replaced", async () => {
+  test("one that hangs during a change is replaced", async () => {
     await using world = await separateEdge();
     await using a = app();
     process.kill(readNote(world.note)!.pid, "SIGSTOP");
@@ -95,7 +95,7 @@ describe("SeparateEdge", () => {
     expect(await (await world.ask("a.test")).text()).toBe("hello");
   });
 
-  test("takes commands only from who knows its token, which others cannot read", async () => {
+  test("accepts commands only with its token, which others cannot read", async () => {
     await using world = await separateEdge();
     const { controlPort } = readNote(world.note)!;
     for (const authorization of ["", "Bearer ", "Bearer x"]) {
@@ -105,7 +105,7 @@ describe("SeparateEdge", () => {
     expect((await Bun.file(world.note).stat()).mode & 0o777).toBe(0o600);
   });
 
-  test("ends when asked to, once", async () => {
+  test("ends on request, once", async () => {
     await using world = await separateEdge();
     const end = (ifAlone: boolean) => stopEdge(world.note, { ifAlone, graceMs: 1_000 });
     // A server that waits for its end would start it again.
@@ -120,7 +120,7 @@ describe("SeparateEdge", () => {
     expect(await end(false)).toBe("none");
   });
 
-  test("says so when its port is taken", async () => {
+  test("reports that its port is in use", async () => {
     await using world = await separateEdge();
     await using other = new SeparateEdge({
       folder: `${world.note}-other`,

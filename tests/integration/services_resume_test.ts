@@ -82,7 +82,7 @@ async function expectVisitorsServed(
 }
 
 describe.each(["before", "after"] as const)("killed right %s any call", (when) => {
-  test.each(SHOP_WORKS)("in the middle of $name, the next process ends it as it should", async (work) => {
+  test.each(SHOP_WORKS)("in the middle of $name, the next process completes it correctly", async (work) => {
     const died: string[] = [];
     for (let call = 1; call < MANY; call += AT_ONCE) {
       const calls = Array.from({ length: AT_ONCE }, (_, index) => call + index);

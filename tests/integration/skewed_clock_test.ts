@@ -44,7 +44,7 @@ describe("a server whose clock is an hour off", () => {
   afterAll(() => servers?.[Symbol.asyncDispose]());
 
   test.each(["right", "ahead", "behind"] as const)(
-    "neither takes a deployment that another one carries out nor loses its own, which the one that is %s has",
+    "neither takes a deployment that another one runs nor loses its own, when the clock of the worker is %s",
     async (holder) => {
       const { right, ahead, behind, url } = servers;
       const runs: { readonly by: string; readonly hold: Hold }[] = [];
@@ -99,7 +99,7 @@ describe("a server whose clock is an hour off", () => {
     }
   });
 
-  test("takes uploads of sessions that others opened, and keeps them until they expire", async () => {
+  test("accepts uploads of sessions that others opened, and keeps them until they expire", async () => {
     const { right, ahead, behind, owner: token } = servers;
     const raw = tarGz([file("package.json", "{}")]);
     for (const [opens, receives, scans] of [
@@ -117,7 +117,7 @@ describe("a server whose clock is an hour off", () => {
     }
   });
 
-  test("waits for the answer to a request that another one is at, and replays it", async () => {
+  test("waits for the response to a request that another one handles, and replays it", async () => {
     const { right, ahead, behind } = servers;
     for (const [first, second] of [
       [right, ahead],

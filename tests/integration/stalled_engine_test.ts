@@ -13,7 +13,7 @@ const BUSY_SOON = { answerMs: 20_000, longAnswerMs: 1_000 };
 const INSTALLATION = "test";
 const OWNER = { deploymentId: "dep_1", projectId: "prj_1", service: "app" };
 
-describe("an engine that takes questions and does not answer", () => {
+describe("an engine that accepts requests and does not answer", () => {
   test.each([
     ["remove()", (images: DockerReleaseImages) => images.remove(OWNER.deploymentId)],
     ["trim()", (images: DockerReleaseImages) => images.trim(1_000)],
@@ -47,7 +47,7 @@ describe("an engine that takes questions and does not answer", () => {
     await left;
   });
 
-  test("json() ends with the reason of its signal, also in the middle of an answer", async () => {
+  test("json() ends with the reason of its signal, even in the middle of a response", async () => {
     const { response, left } = endlessAnswer("[1,");
     await using world = await scriptedEngine(() => response, { answerMs: 60_000 });
     const stop = new AbortController();

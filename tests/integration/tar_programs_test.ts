@@ -62,7 +62,7 @@ describe("archives of the tar program", () => {
   }
 
   for (const format of ["gnu", "oldgnu", "pax", "posix"]) {
-    test(`receive() takes everything that tar packs in the ${format} format`, async () => {
+    test(`receive() accepts everything that tar packs in the ${format} format`, async () => {
       const id = `upl_${format}`;
       const received = await files.receive(id, await packed(`--format=${format}`, "."), { limits });
       expect(received.files).toBe(Object.keys(ALL).length);
@@ -77,7 +77,7 @@ describe("archives of the tar program", () => {
   }
 
   for (const format of ["ustar", "v7"]) {
-    test(`receive() takes what tar packs in the ${format} format`, async () => {
+    test(`receive() accepts what tar packs in the ${format} format`, async () => {
       const id = `upl_${format}`;
       const received = await files.receive(id, await packed(`--format=${format}`, ...Object.keys(SHORT)), { limits });
       expect(received.files).toBe(Object.keys(SHORT).length);
@@ -85,7 +85,7 @@ describe("archives of the tar program", () => {
     });
   }
 
-  test("receive() takes an archive with ownership, times and attributes noted", async () => {
+  test("receive() accepts an archive with recorded ownership, times and attributes", async () => {
     const archive = await packed(
       "--format=pax",
       "--xattrs",

@@ -8,18 +8,18 @@ yamlReaderContract("memory", () => new MemoryYamlReader(new Map(YAML_TEXTS.map((
 yamlReaderContract("library", () => patientYamlReader());
 
 for (const [what, text, line, word] of [
-  ["a key that is there twice", "a: 1\nb: 2\na: 3\n", 3, '"a" is there twice'],
+  ["a repeated key", "a: 1\nb: 2\na: 3\n", 3, '"a" is there twice'],
   ["two merge keys in one map", "x: &x {a: 1}\ny:\n  <<: *x\n  <<: *x\n", 4, "twice"],
   ["a second document", "a: 1\n---\nb: 2\n", 2, "more than one document"],
   ["an alias without an anchor", "a: 1\nb: *nothing\n", 2, "no anchor &nothing"],
-  ["an alias inside what it repeats", "a: &a\n  - *a\n", 2, "inside what it repeats"],
-  ["a merge of something else than a map", "a:\n  <<: text\n", 2, '"<<" takes a map'],
+  ["an alias inside its own anchor", "a: &a\n  - *a\n", 2, "inside what it repeats"],
+  ["a merge of a value that is not a map", "a:\n  <<: text\n", 2, '"<<" takes a map'],
   ["a key that is a list", "a: 1\n? [x]\n: 2\n", 2, "a key has to be a text"],
   ["a tab before a key", "a:\n\tb: 1\n", 2, "a tab"],
   ["a line too far left", "a:\n    b: 1\n  c: 2\n", 3, "too far left or right"],
-  ["values that are too deep", `${"[".repeat(200)}${"]".repeat(200)}`, 1, "inside each other"],
+  ["values that are nested too deeply", `${"[".repeat(200)}${"]".repeat(200)}`, 1, "inside each other"],
 ] as const) {
-  test(`read() says where ${what} stands`, async () => {
+  test(`read() reports the position of ${what}`, async () => {
     const reading = await patientYamlReader().read(text);
     expect(reading).toEqual({ problem: { line, message: expect.stringContaining(word) } });
   });
@@ -40,13 +40,13 @@ test("read() shows no value in a problem", async () => {
   }
 });
 
-test("read() reads a long text as it reads a short one", async () => {
+test("read() reads a long text like a short one", async () => {
   const text = `a: &a [1, {b: "x"}]\nc: *a\n`;
   const long = await patientYamlReader().read(`${text}${"# a comment\n".repeat(1_000)}`);
   expect(long).toEqual(await patientYamlReader().read(text));
 });
 
-test("read() leaves the thread to others while it reads a long text", async () => {
+test("read() does not block the thread while it reads a long text", async () => {
   const reading = patientYamlReader()
     .read("[]".repeat(60_000))
     .then(() => "read");
@@ -56,7 +56,7 @@ test("read() leaves the thread to others while it reads a long text", async () =
   await reading;
 });
 
-test("read() gives up what takes too long", async () => {
+test("read() gives up on a text that takes too long", async () => {
   // Less than the parser needs to start.
   const reading = await new LibraryYamlReader({ limitMs: 0 }).read("# a comment\n".repeat(1_000));
   expect(reading).toEqual({

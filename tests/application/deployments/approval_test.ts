@@ -5,7 +5,7 @@ import { APP, commit, EngineScene, REPOSITORY, eventSummary } from "../../suppor
 const DAY = 24 * 3_600_000;
 const GATED = { gitUrl: REPOSITORY, requireApproval: true };
 
-async function asked(scene: EngineScene, settings = GATED) {
+async function awaitingApproval(scene: EngineScene, settings = GATED) {
   const project = await scene.project(settings);
   const { id } = await scene.deploy(project);
   const waiting = await scene.until(id, ({ held }) => held);
@@ -21,7 +21,7 @@ const developer = (scene: EngineScene) => ({ ...scene.by, role: "developer" as c
 describe("a build that needs approval", () => {
   test("waits in building with a prompt that names its commit, before anything of it ran", async () => {
     await using scene = await EngineScene.open();
-    const { id, waiting } = await asked(scene);
+    const { id, waiting } = await awaitingApproval(scene);
     expect(waiting).toMatchObject({ status: "building", held: true, commitSha: "a1".padEnd(40, "0") });
     expect(waiting.prompt).toMatchObject({ answer: null, message: expect.stringContaining("a10000000000") });
     expect(waiting.prompt!.actions.map((action) => action.id)).toEqual(["approve", "reject"]);
@@ -29,18 +29,18 @@ describe("a build that needs approval", () => {
     expect(eventSummary(await scene.events(id))).toContain("prompt");
   });
 
-  test("says what it waits for, when it is looked at and in its log", async () => {
+  test("gives the reason for the wait in the deployment and in its log", async () => {
     await using scene = await EngineScene.open();
-    const { id, waiting } = await asked(scene);
+    const { id, waiting } = await awaitingApproval(scene);
     const until = waiting.prompt!.expiresAt.toISOString();
     const reason = `Its build waits for an approval until ${until}. Answer with POST /api/deployments/${id}/build/respond`;
     expect(waitingReason(waiting)).toBe(reason);
     expect(await scene.log(id)).toContain(reason);
   });
 
-  test("goes on when it is approved, with exactly what was shown", async () => {
+  test("continues once approved, with exactly what was shown", async () => {
     await using scene = await EngineScene.open();
-    const { id, promptId } = await asked(scene);
+    const { id, promptId } = await awaitingApproval(scene);
     scene.known.git[REPOSITORY] = { commits: [commit("e9", { ...APP, "evil.js": "steal()" })] };
     await answer(scene, id, promptId, "approve");
     const ready = await scene.settled(id);
@@ -51,16 +51,16 @@ describe("a build that needs approval", () => {
 
   test("is cancelled when it is rejected, and leaves nothing", async () => {
     await using scene = await EngineScene.open();
-    const { id, promptId } = await asked(scene);
+    const { id, promptId } = await awaitingApproval(scene);
     await answer(scene, id, promptId, "reject");
     expect(await scene.settled(id)).toMatchObject({ status: "cancelled", error: null, held: false });
     expect(await scene.folders()).toEqual([]);
     expect(await scene.log(id)).toContain("The build was rejected");
   });
 
-  test("fails when nobody answers in time, with the step and what to do", async () => {
+  test("fails when the prompt is not answered in time, with the step and what to do", async () => {
     await using scene = await EngineScene.open();
-    const { id, promptId } = await asked(scene);
+    const { id, promptId } = await awaitingApproval(scene);
     scene.memory.clock.advance(DAY + 1);
     const failed = await scene.settled(id);
     expect(failed).toMatchObject({ status: "failed", error: { code: "approval_expired", step: "build" } });
@@ -71,14 +71,14 @@ describe("a build that needs approval", () => {
 
   test("is cancelled like any other, and leaves nothing", async () => {
     await using scene = await EngineScene.open();
-    const { id } = await asked(scene);
+    const { id } = await awaitingApproval(scene);
     expect((await scene.useCases.cancelDeployment(scene.by, id)).status).toBe("cancelled");
     expect(await scene.folders()).toEqual([]);
   });
 
-  test("holds no build slot while it waits, but its project's place", async () => {
+  test("holds no build slot while it waits, but keeps its project's turn", async () => {
     await using scene = await EngineScene.open({ maxBuilds: 1 });
-    const { project, id, promptId } = await asked(scene);
+    const { project, id, promptId } = await awaitingApproval(scene);
     const next = await scene.deploy(project, { requireApproval: false });
     expect((await scene.deployed(await scene.project())).status).toBe("ready");
     expect((await scene.memory.deployments.get(next.id))?.status).toBe("queued");
@@ -87,9 +87,9 @@ describe("a build that needs approval", () => {
     expect((await scene.settled(id)).version).toBeLessThan((await scene.settled(next.id)).version);
   });
 
-  test("survives a restart while it waits, and one after the answer", async () => {
+  test("survives a restart while it waits, and another after the answer", async () => {
     await using scene = await EngineScene.open();
-    const { id, promptId } = await asked(scene);
+    const { id, promptId } = await awaitingApproval(scene);
     await scene.rest();
     scene.work();
     await Bun.sleep(20);
@@ -102,7 +102,7 @@ describe("a build that needs approval", () => {
 
   test("takes only one of its answers, once, for its own prompt", async () => {
     await using scene = await EngineScene.open();
-    const { id, promptId } = await asked(scene);
+    const { id, promptId } = await awaitingApproval(scene);
     await expect(answer(scene, id, promptId, "maybe")).rejects.toThrow("approve, reject");
     await expect(answer(scene, id, "another", "approve")).rejects.toMatchObject({ code: "no_open_prompt" });
     await scene.rest();
@@ -111,8 +111,8 @@ describe("a build that needs approval", () => {
   });
 });
 
-describe("the gate of a project", () => {
-  test("is not left out by who only may deploy, and is by an admin of deployments", async () => {
+describe("the approval gate of a project", () => {
+  test("can be skipped by an admin of deployments, but not with permission to deploy alone", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project(GATED);
     const request = { projectId: project.id, requireApproval: false };
@@ -123,7 +123,7 @@ describe("the gate of a project", () => {
     expect((await scene.settled(made.id)).status).toBe("ready");
   });
 
-  test("counts for a deployment that was made before it, unless an admin left it out", async () => {
+  test("applies to a deployment created before the gate was set, unless an admin skipped it", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const request = { projectId: project.id, requireApproval: false, start: false };
@@ -136,7 +136,7 @@ describe("the gate of a project", () => {
     expect((await scene.until(theirs.id, ({ prompt }) => prompt !== null)).status).toBe("building");
   });
 
-  test("counts for a redeploy of what an admin left it out for", async () => {
+  test("applies to a redeploy of a deployment that an admin skipped it for", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project(GATED);
     const first = await scene.deployed(project, { requireApproval: false });
@@ -144,7 +144,7 @@ describe("the gate of a project", () => {
     expect((await scene.until(id, ({ prompt }) => prompt !== null)).status).toBe("building");
   });
 
-  test("counts for a rollback that has to build anew, and not for one that does not", async () => {
+  test("applies to a rollback that has to rebuild, and not to one that does not", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project(GATED);
     const made = [];
@@ -161,7 +161,7 @@ describe("the gate of a project", () => {
     expect((await scene.settled(id)).status).toBe("ready");
   });
 
-  test("is there for one deployment that asks for it, and for what is redeployed from it", async () => {
+  test("applies to a single deployment that requests it, and to redeploys of that", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const { id } = await scene.deploy(project, { requireApproval: true });
@@ -174,7 +174,7 @@ describe("the gate of a project", () => {
 });
 
 describe("a deployment held by start: false", () => {
-  test("stays in queued until somebody starts it", async () => {
+  test("stays queued until it is started", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const { id } = await scene.deploy(project, { start: false });
@@ -198,7 +198,7 @@ describe("a deployment held by start: false", () => {
     expect((await scene.events(id)).at(-1)).toMatchObject({ type: "end", status: "cancelled" });
   });
 
-  test("starting one that runs changes nothing, and one that ended is refused", async () => {
+  test("does nothing when started while it runs, and refuses a start after it ended", async () => {
     await using scene = await EngineScene.open();
     scene.scriptBuild({ hangs: true });
     const { id } = await scene.deploy(await scene.project());
@@ -208,9 +208,9 @@ describe("a deployment held by start: false", () => {
     await expect(scene.useCases.startBuild(scene.by, id)).rejects.toThrow('its status is "cancelled"');
   });
 
-  test("starting one that waits for an answer does not answer for anybody", async () => {
+  test("is not approved by being started while it waits for an answer", async () => {
     await using scene = await EngineScene.open();
-    const { id } = await asked(scene);
+    const { id } = await awaitingApproval(scene);
     await scene.useCases.startBuild(scene.by, id);
     await Bun.sleep(20);
     expect(await scene.memory.deployments.get(id)).toMatchObject({ status: "building", held: true });

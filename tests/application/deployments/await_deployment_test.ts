@@ -18,7 +18,7 @@ async function undecided(scene: EngineScene): Promise<Deployment> {
 }
 
 describe("awaitDeployment()", () => {
-  test("looks once at first, then once for each event that may be what is waited for", async () => {
+  test("reads the deployment once at first, then once per relevant event", async () => {
     let looked = 0;
     await using scene = await EngineScene.open({
       replace: ({ deployments }) => ({
@@ -34,19 +34,19 @@ describe("awaitDeployment()", () => {
       until: ({ status }) => status === "cancelled",
       limitMs: LONG_MS,
     });
-    const tell = (change: Partial<Deployment>, events: Parameters<typeof scene.memory.deploymentEvents.append>[1]) =>
+    const store = (change: Partial<Deployment>, events: Parameters<typeof scene.memory.deploymentEvents.append>[1]) =>
       scene.memory.deployments.change(id, (stored) => ({ deployment: { ...stored, ...change }, events }));
     const line = { type: "log", at: new Date(), level: "info", step: null, service: null, stream: "slipway" } as const;
-    for (let count = 0; count < 20; count++) await tell({}, [{ ...line, message: `${count}` }]);
-    await tell({ pinned: true }, [{ type: "status", status: "queued", decision: null }]);
+    for (let count = 0; count < 20; count++) await store({}, [{ ...line, message: `${count}` }]);
+    await store({ pinned: true }, [{ type: "status", status: "queued", decision: null }]);
     await Bun.sleep(200);
     expect(looked).toBe(2);
-    await tell({ status: "cancelled" }, [{ type: "end", status: "cancelled", decision: null, error: null }]);
+    await store({ status: "cancelled" }, [{ type: "end", status: "cancelled", decision: null, error: null }]);
     expect((await waiting)?.status).toBe("cancelled");
     expect(looked).toBe(3);
   });
 
-  test("tells at once how it is, when it is so already, and `undefined` once it was removed", async () => {
+  test("returns at once when the condition holds already, and `undefined` once the deployment is removed", async () => {
     await using scene = await EngineScene.open();
     const { id, organizationId } = await scene.deploy(await scene.project(), { start: false });
     const options = { limitMs: LONG_MS };
@@ -56,13 +56,13 @@ describe("awaitDeployment()", () => {
     expect(await waiting).toBeUndefined();
   });
 
-  test("tells how it is when its time is over", async () => {
+  test("returns the current state when its time limit is over", async () => {
     await using scene = await EngineScene.open();
     const { id } = await scene.deploy(await scene.project(), { start: false });
     expect(await awaitDeployment(scene.memory, id, { until: () => false, limitMs: 20 })).toMatchObject({ id });
   });
 
-  test("ends with the reason of whoever waits no more", async () => {
+  test("rejects with the abort reason of its signal", async () => {
     await using scene = await EngineScene.open();
     const { id } = await scene.deploy(await scene.project(), { start: false });
     const left = new AbortController();
@@ -73,7 +73,7 @@ describe("awaitDeployment()", () => {
   });
 });
 
-describe("whoever leaves in the middle of a decision", () => {
+describe("a caller that disconnects in the middle of a decision", () => {
   test.each(["keep", "reject"] as const)("does not stop it: %s is carried out all the same", async (what) => {
     await using scene = await shopScene();
     const { id } = await undecided(scene);
@@ -102,12 +102,15 @@ describe("whoever leaves in the middle of a decision", () => {
   });
 });
 
-test.each(["keep", "reject"] as const)("%s tells to come again when it takes too long, and goes on", async (what) => {
-  await using scene = await shopScene();
-  const { id } = await undecided(scene);
-  const options = { settleMs: 50 };
-  const decide = what === "keep" ? keepDeployment(scene.world, options) : rejectDeployment(scene.world, options);
-  await expect(decide(scene.by, id)).rejects.toMatchObject({ kind: "unavailable", code: "decision_takes_long" });
-  scene.work();
-  expect((await scene.until(id, ({ pendingDecision }) => pendingDecision === null)).decision).not.toBe("pending");
-});
+test.each(["keep", "reject"] as const)(
+  "%s asks to retry when it takes too long, and continues in the background",
+  async (what) => {
+    await using scene = await shopScene();
+    const { id } = await undecided(scene);
+    const options = { settleMs: 50 };
+    const decide = what === "keep" ? keepDeployment(scene.world, options) : rejectDeployment(scene.world, options);
+    await expect(decide(scene.by, id)).rejects.toMatchObject({ kind: "unavailable", code: "decision_takes_long" });
+    scene.work();
+    expect((await scene.until(id, ({ pendingDecision }) => pendingDecision === null)).decision).not.toBe("pending");
+  },
+);

@@ -36,8 +36,8 @@ function errorOf({ services }: Deployment, name: string): string | null | undefi
   return services.find((service) => service.name === name)?.error;
 }
 
-describe("a deployment of which one service fails to build", () => {
-  test("brings the others live and waits for a decision; the failed one is absent and says why", async () => {
+describe("a deployment with one service that fails to build", () => {
+  test("brings the others live and waits for a decision; the failed one is absent and has a reason", async () => {
     await using scene = await builtScene();
     scene.memory.imageBuilder.services.set("api", BROKEN);
     const shopOfTwo = await project(scene);
@@ -51,7 +51,7 @@ describe("a deployment of which one service fails to build", () => {
     expect(eventSummary(await scene.events(held.id))).toContain("service api failed");
   });
 
-  test("leaves the failed one on its former version, untouched, until it is kept", async () => {
+  test("leaves the failed one on its former version, untouched, until the deployment is kept", async () => {
     await using scene = await builtScene();
     const shopOfTwo = await project(scene);
     await scene.deployed(shopOfTwo, { services: SERVICES });
@@ -71,7 +71,7 @@ describe("a deployment of which one service fails to build", () => {
     expect([next.status, statuses(next)]).toEqual(["ready", { web: "unchanged", api: "healthy" }]);
   });
 
-  test("goes back to the former versions when it is rejected", async () => {
+  test("returns to the former versions when it is rejected", async () => {
     await using scene = await builtScene();
     const shopOfTwo = await project(scene);
     const first = await scene.deployed(shopOfTwo, { services: SERVICES });
@@ -85,7 +85,7 @@ describe("a deployment of which one service fails to build", () => {
     expect([after["web"]?.image, after["api"]]).toEqual([before["web"]!.image, before["api"]]);
   });
 
-  test("whose image cannot be pulled counts the same, and fails what requires it", async () => {
+  test("treats an image that cannot be pulled the same, and fails the services that require it", async () => {
     await using scene = await shopScene();
     const shopOfFive = await shopProject(scene);
     await deployShop(scene, shopOfFive, SHOP);
@@ -105,7 +105,7 @@ describe("a deployment of which one service fails to build", () => {
     expect(await versions(scene, shopOfFive)).toEqual({ ...SHOP });
   });
 
-  test("whose image cannot be pulled is the only one that failed, in a first deployment and in a preview", async () => {
+  test("counts only the service whose image cannot be pulled as failed, in a first deployment and in a preview", async () => {
     await using scene = await shopScene();
     const services = [
       { name: "web", image: "web:1", ports: [80] },
@@ -120,7 +120,7 @@ describe("a deployment of which one service fails to build", () => {
     expect([errorOf(failed, "web"), errorOf(failed, "api")]).toEqual([null, failed.error!.message]);
   });
 
-  test("in the release folder lets the others be built there", async () => {
+  test("lets the others be built in the release folder", async () => {
     await using scene = await EngineScene.open();
     const files = { "web/package.json": APP["package.json"]!, "api/package.json": APP["package.json"]! };
     scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };
@@ -133,7 +133,7 @@ describe("a deployment of which one service fails to build", () => {
     expect([held.status, statuses(held)]).toEqual(["partial_failure", { api: "failed", web: "healthy" }]);
   });
 
-  test("within the build timeout goes on without the one that takes too long", async () => {
+  test("continues without the service that exceeds the build timeout", async () => {
     await using scene = await builtScene({ engine: { buildTimeoutMs: 1_500 } });
     scene.memory.imageBuilder.services.set("api", { hangs: true });
     const held = await scene.deployed(await project(scene), { services: SERVICES });
@@ -141,7 +141,7 @@ describe("a deployment of which one service fails to build", () => {
     expect(errorOf(held, "api")).toContain("BUILD_TIMEOUT_SECONDS");
   });
 
-  test("shows no secret in what it says of it", async () => {
+  test("shows no secret in the reason", async () => {
     await using scene = await builtScene();
     const shopOfTwo = await project(scene);
     await scene.useCases.changeVariables(scene.by, shopOfTwo.id, {
@@ -155,7 +155,7 @@ describe("a deployment of which one service fails to build", () => {
     expect(JSON.stringify([held, await scene.events(held.id)])).not.toContain("canary");
   });
 
-  test("is taken up by another server where the first was stopped after the build", async () => {
+  test("is taken over by another server when the first was stopped after the build", async () => {
     await using scene = await builtScene();
     scene.memory.imageBuilder.services.set("api", BROKEN);
     const shopOfTwo = await project(scene);
@@ -182,7 +182,7 @@ describe("a deployment of which one service fails to build", () => {
 });
 
 describe("a deployment fails as a whole", () => {
-  test("when no service can be built, and each says why", async () => {
+  test("when no service can be built, and each has a reason", async () => {
     await using scene = await builtScene();
     scene.memory.imageBuilder.services.set("web", { fails: { step: "RUN web", exitCode: 1 } });
     scene.memory.imageBuilder.services.set("api", { fails: { step: "RUN api", exitCode: 2 } });
@@ -193,7 +193,7 @@ describe("a deployment fails as a whole", () => {
     expect(await scene.folders()).toEqual([]);
   });
 
-  test("when what could be built requires what could not, for the reason of that", async () => {
+  test("when the services that could be built require one that could not, for the reason of that one", async () => {
     await using scene = await builtScene();
     scene.memory.imageBuilder.services.set("api", BROKEN);
     const [web, api] = SERVICES;
@@ -203,7 +203,7 @@ describe("a deployment fails as a whole", () => {
     expect(await scene.running()).toEqual([]);
   });
 
-  test("when it is a preview, whose other builds are ended then", async () => {
+  test("when it is a preview, and cancels its other builds", async () => {
     await using scene = await builtScene();
     scene.memory.imageBuilder.services.set("web", { hangs: true });
     scene.memory.imageBuilder.services.set("api", BROKEN);
@@ -213,7 +213,7 @@ describe("a deployment fails as a whole", () => {
     expect(await scene.running()).toEqual([]);
   });
 
-  test("when the engine goes away during the builds", async () => {
+  test("when the engine becomes unavailable during the builds", async () => {
     await using scene = await builtScene();
     const failure = new Failure("unavailable", "engine_away", "Cannot use Docker: it is away");
     scene.memory.imageBuilder.services.set("api", { effect: () => Promise.reject(failure) });
@@ -221,7 +221,7 @@ describe("a deployment fails as a whole", () => {
     expect([failed.status, failed.error?.code, failed.error?.step]).toEqual(["failed", "engine_away", "build"]);
   });
 
-  test("when it is cancelled while one has failed and another is being built", async () => {
+  test("when it is cancelled while one service has failed and another is being built", async () => {
     await using scene = await builtScene();
     scene.memory.imageBuilder.services.set("web", { hangs: true });
     scene.memory.imageBuilder.services.set("api", BROKEN);

@@ -30,7 +30,7 @@ const PHASES: readonly { readonly step: StepName; readonly open: () => Promise<E
 let slow = false;
 
 describe.each(PHASES)("cancelling in $step", ({ step, open }) => {
-  test("leaves nothing of it running or lying around", async () => {
+  test("leaves nothing running and no files behind", async () => {
     await using scene = await open();
     slow = step === "fetch";
     if (step === "build") scene.scriptBuild({ hangs: true });
@@ -49,7 +49,7 @@ describe.each(PHASES)("cancelling in $step", ({ step, open }) => {
   });
 });
 
-test.each(["build", "health"] as const)("cancelling in %s leaves what served before as it was", async (step) => {
+test.each(["build", "health"] as const)("cancelling in %s leaves the live release as it was", async (step) => {
   await using scene = await EngineScene.open({ engine: { healthMs: 60_000 } });
   const project = await scene.project();
   const good = await scene.deployed(project);
@@ -63,7 +63,7 @@ test.each(["build", "health"] as const)("cancelling in %s leaves what served bef
   expect(await scene.folders()).toEqual([good.id]);
 });
 
-test("one that waits in the queue ends at once, and its upload goes", async () => {
+test("cancelling a queued deployment ends it at once, and removes its upload", async () => {
   await using scene = await EngineScene.open();
   await scene.rest();
   const project = await scene.project({});
@@ -74,7 +74,7 @@ test("one that waits in the queue ends at once, and its upload goes", async () =
   expect(await scene.uploads()).toEqual([]);
 });
 
-test("one that serves already is not cancelled: the caller is told that it is ready", async () => {
+test("refuses to cancel a deployment that already serves, and says that it is ready", async () => {
   const { promise: gate, resolve: letGo } = Promise.withResolvers<void>();
   await using scene = await EngineScene.open({
     replace: ({ liveReleases }) => ({
@@ -101,7 +101,7 @@ test("one that serves already is not cancelled: the caller is told that it is re
   expect(await scene.running()).toEqual([id]);
 });
 
-test("a cancelled one frees the queue of its project by itself", async () => {
+test("cancelling a deployment frees the queue of its project", async () => {
   await using scene = await EngineScene.open();
   scene.scriptBuild({ hangs: true });
   const project = await scene.project();
@@ -113,7 +113,7 @@ test("a cancelled one frees the queue of its project by itself", async () => {
   expect((await scene.settled(next.id)).status).toBe("ready");
 });
 
-test("a cancel that nobody heard counts for the process that takes it up", async () => {
+test("a cancel request that no worker received is honoured by the worker that takes over", async () => {
   await using scene = await EngineScene.open();
   scene.scriptBuild({ hangs: true });
   const { id } = await scene.deploy(await scene.project());
@@ -126,7 +126,7 @@ test("a cancel that nobody heard counts for the process that takes it up", async
   expect(await scene.folders()).toEqual([]);
 });
 
-test("one that has ended is not cancelled again", async () => {
+test("refuses to cancel a deployment that has ended", async () => {
   await using scene = await EngineScene.open();
   scene.memory.runtime.scripts.set(START, { does: "ends", code: 1 });
   const { id, status } = await scene.deployed(await scene.project());
@@ -135,7 +135,7 @@ test("one that has ended is not cancelled again", async () => {
   await expect(refused).rejects.toThrow('Cannot cancel this deployment: its status is "failed"');
 });
 
-test("one that takes long to end is said to be still at it, and ends all the same", async () => {
+test("a cancellation that takes long asks to retry, and completes in the background", async () => {
   const { promise: gate, resolve: letGo } = Promise.withResolvers<void>();
   await using scene = await EngineScene.open({
     replace: ({ releaseFolders }) => ({

@@ -6,7 +6,7 @@ import { aDeployment, anOrganization, aProject, minutes } from "../../support/da
 
 const LINES = [{ seq: 1, at: minutes(1), stream: "stdout", message: "hello" }] as const;
 
-test("cleanRuntimeLogs() removes those of old deployments that are neither pinned, kept, under way nor part of a newer one", async () => {
+test("cleanRuntimeLogs() removes logs of old deployments that are neither pinned, kept, running nor part of a newer one", async () => {
   const world = memoryWorld();
   const { id: organizationId } = await anOrganization(world);
   const { id: projectId } = await aProject(world, { organizationId });

@@ -16,7 +16,7 @@ describe("services of a compose file", () => {
     ["a wrong key", "service:\n  web: { build: ./web }\n", 1, 'Did you mean "services"'],
     ["nothing in it", "", 1, "it has no keys such as services"],
   ] as const)(
-    "a compose file with %s fails it by file and line, and what serves goes on",
+    "a compose file with %s fails the deployment with file and line, and the live release keeps serving",
     async (_, text, line, why) => {
       await using scene = await shopScene();
       scene.known.git[REPOSITORY] = { commits: [commit("a1", FILES)] };
@@ -32,7 +32,7 @@ describe("services of a compose file", () => {
     },
   );
 
-  test("become nothing else when the compose file is gone, unless that is said", async () => {
+  test("do not become another kind when the compose file is gone, unless the project type is set", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = { commits: [commit("a1", FILES)] };
     const project = await scene.project();
@@ -51,7 +51,7 @@ describe("services of a compose file", () => {
     expect(await scene.log(meant.id)).toContain("The project was several services so far, and is a static site now");
   });
 
-  test("never take the last address of a project away, unless that is asked for", async () => {
+  test("never lose the last address of a project, unless that is requested", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = { commits: [commit("a1", FILES)] };
     const project = await scene.project();
@@ -67,7 +67,7 @@ describe("services of a compose file", () => {
     expect(await scene.log(meant.id)).toContainEqual(expect.stringContaining("No service of this is public"));
   });
 
-  test("of which none is public are warned of before they are deployed", async () => {
+  test("cause a warning before the deployment when none of them is public", async () => {
     await using scene = await shopScene();
     const compose = "services: { worker: { image: 'db:1' } }";
     scene.known.git[`${SETTINGS.githostUrl}/acme/shop.git`] = { commits: [commit("a1", { "compose.yaml": compose })] };

@@ -13,8 +13,8 @@ import {
 } from "../../support/apps/service_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 
-describe("a deployment of which a part does not come up", () => {
-  test("is held: what came up serves, what failed is on its former version", async () => {
+describe("a deployment with a service that does not come up", () => {
+  test("waits for a decision: what came up serves, what failed is on its former version", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
@@ -40,7 +40,7 @@ describe("a deployment of which a part does not come up", () => {
     ]);
   });
 
-  test("leaves a visited service that failed as it was, to the container", async () => {
+  test("leaves a public service that failed on its former version, in the same container", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -50,7 +50,7 @@ describe("a deployment of which a part does not come up", () => {
     expect(await runningServices(scene, project)).toEqual(before);
   });
 
-  test("fails what depends on it too, and says why", async () => {
+  test("fails the services that depend on it too, and says why", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const held = await deployShop(scene, project, { ...SHOP, migrate: "bad" });
@@ -66,7 +66,7 @@ describe("a deployment of which a part does not come up", () => {
     expect(scene.memory.edge.routeOf(`${project.slug}.localhost`, "/")?.target).toEqual({ kind: "none" });
   });
 
-  test("is the active release: it cannot be cancelled or deleted, nor can what it may go back to", async () => {
+  test("is the active release: neither it nor the release to return to can be cancelled or deleted", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
@@ -80,7 +80,7 @@ describe("a deployment of which a part does not come up", () => {
       expect(await refused.catch((error: unknown) => error)).toMatchObject({ kind: "invalid" });
   });
 
-  test("makes later deployments wait, who say for which decision, until somebody decided", async () => {
+  test("makes later deployments wait for it until it is decided", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -120,7 +120,7 @@ describe("keepDeployment()", () => {
     });
   });
 
-  test("can be gone back to: what was recorded is what ran", async () => {
+  test("records what ran, so that a rollback can return to it", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -135,7 +135,7 @@ describe("keepDeployment()", () => {
 });
 
 describe("rejectDeployment()", () => {
-  test("takes changed services back, leaves the others, and makes the former release the active one", async () => {
+  test("reverts changed services, leaves the others, and makes the former release the active one", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
@@ -170,7 +170,7 @@ describe("rejectDeployment()", () => {
     expect(await scene.folders()).toEqual([]);
   });
 
-  test("leaves everything as it was, and the decision open, when the former version does not come up any more", async () => {
+  test("leaves everything as it was, and the decision open, when the former version no longer comes up", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -190,7 +190,7 @@ describe("rejectDeployment()", () => {
     expect((await scene.useCases.rejectDeployment(scene.by, held.id)).deployment.status).toBe("rejected");
   });
 
-  test("and keepDeployment() are refused for what waits for no decision, and once somebody decided", async () => {
+  test("and keepDeployment() are refused when no decision is pending, and after one was made", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const ready = await deployShop(scene, project, SHOP);

@@ -4,7 +4,7 @@ import { restoreReleases, reviveReleases } from "../../../application/deployment
 import { Failure } from "../../../domain/failure.ts";
 import { deployShop, SHOP, shopProject, shopScene, runningServices } from "../../support/apps/service_scene.ts";
 
-test("ensureServices() starts nothing beside another version of it that an engine does not tell of", async () => {
+test("ensureServices() starts nothing while the engine cannot list a running other version", async () => {
   await using scene = await shopScene();
   const { runtime } = scene.memory;
   const project = await shopProject(scene);
@@ -27,7 +27,7 @@ test("ensureServices() starts nothing beside another version of it that an engin
   expect(await runtime.find(`${live.id}-db-9-c`)).toBeUndefined();
 });
 
-test("ensureServices() starts anew what stands there stopped, with a container of its own", async () => {
+test("ensureServices() restarts stopped services, each in a new container", async () => {
   await using scene = await shopScene();
   const { runtime } = scene.memory;
   const project = await shopProject(scene);
@@ -49,7 +49,7 @@ test("ensureServices() starts anew what stands there stopped, with a container o
   }
 });
 
-test("ensureServices() leaves alone what another server has started meanwhile", async () => {
+test("ensureServices() leaves alone what another server has started in the meantime", async () => {
   await using scene = await shopScene();
   const { runtime } = scene.memory;
   const project = await shopProject(scene);
@@ -69,7 +69,7 @@ test("ensureServices() leaves alone what another server has started meanwhile", 
   expect((await runningServices(scene, project))["db"]?.status).toBe("running");
 });
 
-test("reviveReleases() starts what somebody stopped", async () => {
+test("reviveReleases() starts a service that was stopped from outside", async () => {
   await using scene = await shopScene();
   const project = await shopProject(scene);
   await deployShop(scene, project, SHOP);

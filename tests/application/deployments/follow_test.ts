@@ -29,7 +29,7 @@ function without(ports: Awaited<ReturnType<typeof followed>>["ports"], away: Rea
 }
 
 describe("followLiveReleases()", () => {
-  test("follows all others although one cannot be looked up, whichever it is, and passes the failure on", async () => {
+  test("follows all others when one cannot be looked up, whichever it is, and reports the failure", async () => {
     await using scene = await EngineScene.open();
     const { ports, switched, live, keys } = await followed(scene, 3);
     for (const [index, broken] of live.entries()) {
@@ -42,7 +42,7 @@ describe("followLiveReleases()", () => {
     }
   });
 
-  test("follows what failed as soon as it can be looked up, and forgets nothing that it followed before", async () => {
+  test("follows the failed one as soon as it can be looked up, and keeps those it followed before", async () => {
     await using scene = await EngineScene.open();
     const { ports, switched, live, keys } = await followed(scene, 2);
     const away = new Set(live[0]!.services.flatMap(({ instanceId }) => instanceId ?? []));
@@ -56,7 +56,7 @@ describe("followLiveReleases()", () => {
     expect(switched).toEqual(new Map(keys.map((key) => [key, 0])));
   });
 
-  test("follows nothing before the edge is loaded, and takes away what was removed while it was", async () => {
+  test("follows nothing before the edge is loaded, and drops what was removed while it loaded", async () => {
     await using scene = await EngineScene.open();
     const { ports, switched, live, keys } = await followed(scene, 2);
     switched.clear();

@@ -52,8 +52,8 @@ function failing({ memory: { runtime } }: EngineScene, service: string): () => v
   return () => void (runtime.start = start);
 }
 
-describe("a former version that is back because the next did not come up", () => {
-  test("is started again with its own files after the machine was", async () => {
+describe("a former version that is back because the next one did not come up", () => {
+  test("is started with its own files after the machine restarts", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const { held, folder } = await partlyFailed(scene, project);
@@ -64,7 +64,7 @@ describe("a former version that is back because the next did not come up", () =>
     expect(folderOf(scene, "web")).not.toBe(folder);
   });
 
-  test("keeps its files as long as its release is kept, and is gone back to with them", async () => {
+  test("keeps its files as long as its release is kept, and a rollback to it uses them", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const { first, held, folder } = await partlyFailed(scene, project);

@@ -19,7 +19,7 @@ async function again(scene: EngineScene, id: string, useExistingCommit = false):
 
 const LINKS: readonly ProjectSettings[] = [{ gitUrl: REPOSITORY }, { localPath: "/srv/shop" }];
 
-test.each(LINKS)("services that are all images are deployed without the source of %j, which is away", async (link) => {
+test.each(LINKS)("services that are all images are deployed without the unreachable source of %j", async (link) => {
   const hostFolders = new MemoryHostFolders(["/srv/shop"]);
   await using scene = await shopScene({ replace: () => ({ hostFolders }) });
   delete scene.known.git[REPOSITORY];

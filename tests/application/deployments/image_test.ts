@@ -49,7 +49,7 @@ describe("a deployment in a container", () => {
     expect(await running(open)).toEqual({ [ready.id]: ready.image });
   });
 
-  test("gives a Dockerfile the arguments that it declares, and secrets never as such", async () => {
+  test("passes a Dockerfile the arguments that it declares, but never secrets", async () => {
     await using open = await scene();
     const made = await project(open, DOCKERFILE, { buildArgs: { EDITION: "set" }, buildTarget: "production" });
     await variable(open, made.id, { key: "TOKEN", value: "of the variable", secret: true });
@@ -61,7 +61,7 @@ describe("a deployment in a container", () => {
     expect(request!.target).toBe("production");
   });
 
-  test("says which declared arguments stay empty because they are secrets", async () => {
+  test("lists the declared arguments that stay empty because they are secrets", async () => {
     await using open = await scene();
     const made = await project(open, DOCKERFILE);
     await variable(open, made.id, { key: "TOKEN", value: "of the variable", secret: true });
@@ -70,9 +70,9 @@ describe("a deployment in a container", () => {
   });
 
   test.each<[string, ProjectSettings, Partial<Deployment["plan"]>]>([
-    ["a Dockerfile that is named, beside a site", { dockerfile: "api/Dockerfile" }, { port: 7000 }],
-    ["a Dockerfile that is named, with a target", { dockerfile: "api/Dockerfile", buildTarget: "web" }, { port: 8080 }],
-    ["a Dockerfile that is started otherwise", { startCommand: "serve" }, { port: 9000, startCommand: "serve" }],
+    ["the configured Dockerfile of a project with a site", { dockerfile: "api/Dockerfile" }, { port: 7000 }],
+    ["the configured Dockerfile with a target", { dockerfile: "api/Dockerfile", buildTarget: "web" }, { port: 8080 }],
+    ["a Dockerfile with another start command", { startCommand: "serve" }, { port: 9000, startCommand: "serve" }],
   ])("uses %s", async (_, settings, plan) => {
     await using open = await scene({ engine: { runtime: "auto" } });
     const api = "FROM debian AS web\nFROM web\nEXPOSE 7000 6000\n";
@@ -83,7 +83,7 @@ describe("a deployment in a container", () => {
     expect(ready.plan).toMatchObject({ projectType: "docker", runtime: "docker", ...plan });
   });
 
-  test("starts an app with a Dockerfile as a process where somebody wants that and says how", async () => {
+  test("starts an app with a Dockerfile as a process when the project sets that and a start command", async () => {
     await using open = await scene();
     const ready = await open.deployed(
       await project(open, DOCKERFILE, { runtime: "process", startCommand: "serve", projectType: "app" }),
@@ -91,13 +91,13 @@ describe("a deployment in a container", () => {
     expect(ready.plan).toMatchObject({ projectType: "app", runtime: "process" });
   });
 
-  test("is refused when its root directory is not there", async () => {
+  test("is refused when its root directory does not exist", async () => {
     await using open = await scene();
     const failed = await open.deployed(await project(open, DOCKERFILE, { rootDirectory: "apps/shop" }));
     expect(failed.error).toMatchObject({ code: "root_directory_missing", step: "detect" });
   });
 
-  test("makes a Dockerfile for a project without one", async () => {
+  test("generates a Dockerfile for a project without one", async () => {
     await using open = await scene();
     const ready = await open.deployed(await project(open, APP));
     const [request] = open.memory.imageBuilder.requests;
@@ -108,7 +108,7 @@ describe("a deployment in a container", () => {
     expect(open.memory.builder.requests).toEqual([]);
   });
 
-  test("keeps only the program of a compiled language, unless somebody says how it is built or started", async () => {
+  test("keeps only the program of a compiled language, unless a build or start command is set", async () => {
     await using open = await scene();
     const files: SourceFiles = { "go.mod": "module shop\n\ngo 1.24\n", "main.go": "package main\n\nfunc main() {}\n" };
     await open.deployed(await project(open, files));
@@ -121,7 +121,7 @@ describe("a deployment in a container", () => {
     expect(given).toMatch(all);
   });
 
-  test("builds anew when variables changed, and only then", async () => {
+  test("rebuilds when variables changed, and only then", async () => {
     await using open = await scene();
     const made = await project(open, APP);
     await variable(open, made.id, { key: "COLOUR", value: "red", secret: false });
@@ -139,7 +139,7 @@ describe("a deployment in a container", () => {
     expect(texts.join()).not.toContain("blue");
   });
 
-  test("takes a static site out of the image that it was built in, and keeps no image", async () => {
+  test("copies a static site out of the image that it was built in, and keeps no image", async () => {
     await using open = await scene();
     const site: SourceFiles = {
       "package.json": JSON.stringify({ scripts: { build: "vite build" }, devDependencies: { vite: "7" } }),
@@ -153,7 +153,7 @@ describe("a deployment in a container", () => {
     expect(await imagesOf(open)).toEqual([]);
   });
 
-  test("that fails to build says so, and leaves no image", async () => {
+  test("that fails to build has an error, and leaves no image", async () => {
     await using open = await scene();
     const made = await project(open, DOCKERFILE);
     open.memory.imageBuilder.otherwise = { fails: { step: "[2/3] RUN make", exitCode: 2 }, prints: ["no rule"] };
@@ -162,7 +162,7 @@ describe("a deployment in a container", () => {
     expect(await imagesOf(open)).toEqual([]);
   });
 
-  test("without an engine fails by name, and leaves what served", async () => {
+  test("without an engine fails with an error that names it, and the live release keeps serving", async () => {
     await using open = await scene();
     const made = await project(open, DOCKERFILE);
     const first = await open.deployed(made);
@@ -172,7 +172,7 @@ describe("a deployment in a container", () => {
     expect(open.served(made)).toBe(first.id);
   });
 
-  test("whose Dockerfile is not there fails before anything is built", async () => {
+  test("whose Dockerfile is missing fails before anything is built", async () => {
     await using open = await scene();
     const failed = await open.settled((await open.deploy(await project(open, DOCKERFILE, { dockerfile: "other" }))).id);
     expect(failed.error).toMatchObject({ code: "dockerfile_missing", step: "build" });
@@ -194,7 +194,7 @@ describe("a rollback in a container", () => {
     expect((await running(open))[ready.id]).toBe(first.image);
   });
 
-  test("to an image that somebody removed builds its commit anew", async () => {
+  test("to an image that was removed from outside rebuilds its commit", async () => {
     await using open = await scene();
     const made = await project(open, DOCKERFILE);
     const first = await open.deployed(made);
@@ -207,7 +207,7 @@ describe("a rollback in a container", () => {
 });
 
 describe("images", () => {
-  test("stay for what is live, pinned or within the window, and no others", async () => {
+  test("stay for live and pinned releases and those within the window, and no others", async () => {
     await using open = await scene({ engine: { rollbackWindow: 1 } });
     const made = await project(open, DOCKERFILE);
     const all = [await open.deployed(made)];
@@ -221,7 +221,7 @@ describe("images", () => {
     expect(new Set(open.memory.releaseImages.trims)).toEqual(new Set([Number.POSITIVE_INFINITY]));
   });
 
-  test("of deleted deployments go with the next sweep; while no engine answers nothing happens", async () => {
+  test("of deleted deployments are removed by the next sweep that reaches the engine", async () => {
     await using open = await scene();
     const made = await project(open, DOCKERFILE);
     const first = await open.deployed(made);
@@ -253,14 +253,14 @@ async function checked(health: Instance["health"], answers: boolean): Promise<De
 }
 
 describe("the HEALTHCHECK of an image", () => {
-  test("counts more than whether the port answers", async () => {
+  test("takes precedence over whether the port answers", async () => {
     expect((await checked("healthy", false)).status).toBe("ready");
     const { error } = await checked("unhealthy", true);
     expect(error).toMatchObject({ code: "health_failed", step: "health" });
     expect(error!.message).toStartWith("Cannot bring it live: the HEALTHCHECK of its image did not succeed within");
   });
 
-  test("that is not made in time leaves it to the port", async () => {
+  test("that takes too long is replaced by the check of the port", async () => {
     expect((await checked("starting", true)).status).toBe("ready");
     expect((await checked("starting", false)).error).toMatchObject({ code: "health_failed", step: "health" });
   });

@@ -53,7 +53,7 @@ function messages(lines: readonly ServiceLine[]): readonly string[] {
 }
 
 describe("interleavedOutput()", () => {
-  test("gives the lines of all services in the order of time, each with its service and a number of its own", async () => {
+  test("returns the lines of all services ordered by time, each with its service and its own number", async () => {
     const printed = new Printed("web", "api", "db").print("db", 1).print("web", 5, 2).print("api", 5).print("db", 9);
     const lines = await printed.read();
     expect(messages(lines)).toEqual(["db 1", "web 1", "api 1", "web 2", "db 2"]);
@@ -63,7 +63,7 @@ describe("interleavedOutput()", () => {
     expect(numbers.every((seq) => Number.isSafeInteger(seq) && seq > 0)).toBe(true);
   });
 
-  test("leaves out what prints nothing", async () => {
+  test("leaves out services that print nothing", async () => {
     const printed = new Printed("web", "api").print("web", 1);
     const sources = [...printed.sources, { service: "worker", read: null }];
     expect(messages(await interleavedOutput(sources, { since: 0, limit: 10 }))).toEqual(["web 1"]);
@@ -82,7 +82,7 @@ describe("interleavedOutput()", () => {
     expect(await printed.pages(limit)).toEqual([...all]);
   });
 
-  test("goes on with what was printed since, whoever printed it", async () => {
+  test("continues with the lines printed since, from any service", async () => {
     const printed = new Printed("web", "api").print("web", 1, 3).print("api", 2);
     const before = await printed.read();
     printed.print("api", 2).print("web", 4).print("api", 7);
@@ -91,7 +91,7 @@ describe("interleavedOutput()", () => {
     expect(await printed.read()).toEqual([...before, ...after]);
   });
 
-  test("gives no more than some megabytes at once", async () => {
+  test("returns no more than some megabytes at once", async () => {
     const printed = new Printed("web", "api").print("web", 1, 3).print("api", 2, 3);
     const long = "x".repeat(5 * 1024 * 1024);
     const sources = printed.sources.map(({ read, service }) => ({

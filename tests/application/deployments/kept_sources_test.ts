@@ -60,7 +60,7 @@ const sourceLines = (files: Readonly<Record<string, string>>) =>
     .toSorted();
 
 describe("a deployment of an upload can be built again from exactly its files", () => {
-  test("after its build failed, with the variables as they are then", async () => {
+  test("after its build failed, with the current variables", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({});
     const seen = watchBuilds(scene, 1);
@@ -78,7 +78,7 @@ describe("a deployment of an upload can be built again from exactly its files", 
     expect(scene.memory.builder.requests.at(-1)!.environment.get("KEY")?.reveal()).toBe("fixed");
   });
 
-  test("each time: a failed redeploy of it, and a redeploy of what came of that", async () => {
+  test("repeatedly: after a failed redeploy of it, and as a redeploy of that redeploy", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({});
     const first = await scene.settled((await uploaded(scene, project)).id);
@@ -93,7 +93,7 @@ describe("a deployment of an upload can be built again from exactly its files", 
     expect([...seen, ...others]).toEqual(Array.from({ length: 3 }, () => sourceLines(APP)));
   });
 
-  test("after it served, not from what a build made of them", async () => {
+  test("after it served, without the changes of its build", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({});
     const seen = watchBuilds(scene);
@@ -127,7 +127,7 @@ describe("a deployment of an upload can be built again from exactly its files", 
     await built(scene, await again(scene, first));
   });
 
-  test("after it was cancelled before anything of it was done", async () => {
+  test("after it was cancelled before its first step", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({});
     const uploadSessionId = await scene.upload(APP);
@@ -137,7 +137,7 @@ describe("a deployment of an upload can be built again from exactly its files", 
     await built(scene, await again(scene, first));
   });
 
-  test("after nobody started it in time", async () => {
+  test("after it was not started in time", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({});
     const first = await scene.deploy(project, { uploadSessionId: await scene.upload(APP), start: false });
@@ -150,7 +150,7 @@ describe("a deployment of an upload can be built again from exactly its files", 
     await built(scene, await again(scene, first));
   });
 
-  test("after its build was rejected at the gate", async () => {
+  test("after its build was rejected at the approval gate", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({ requireApproval: true });
     const first = await uploaded(scene, project);
@@ -199,7 +199,7 @@ async function folderScene(): Promise<EngineScene> {
 describe("a deployment of a folder of the machine", () => {
   const CHANGED = { ...APP, "server.js": "listen(again)" };
 
-  test("is built again from the folder as it is then, or from exactly its files", async () => {
+  test("is rebuilt from the current folder, or from exactly its files", async () => {
     await using scene = await folderScene();
     const project = await scene.project({ localPath: "/srv/shop" });
     const seen = watchBuilds(scene);
@@ -213,7 +213,7 @@ describe("a deployment of a folder of the machine", () => {
     expect(seen).toEqual([then, then, now, then, now]);
   });
 
-  test("is so after it failed, and after a rollback to it", async () => {
+  test("can be rebuilt either way after it failed, and after a rollback to it", async () => {
     await using scene = await folderScene();
     const project = await scene.project({ localPath: "/srv/shop" });
     scene.scriptBuild({ exitCode: 1 });
@@ -230,7 +230,7 @@ describe("a deployment of a folder of the machine", () => {
     expect(seen).toEqual([then, now, then, now]);
   });
 
-  test("that never was fetched has nothing to be built from exactly", async () => {
+  test("that was never fetched has no exact files to be rebuilt from", async () => {
     await using scene = await folderScene();
     const project = await scene.project({ localPath: "/srv/shop" });
     const first = await scene.deploy(project, { start: false });
@@ -245,7 +245,7 @@ describe("a deployment of a folder of the machine", () => {
 });
 
 describe("kept sources", () => {
-  test("are bounded: of the newest failed ones as many as the window says, and one for each release that is kept", async () => {
+  test("are bounded: as many of the newest failed ones as the window allows, and one for each kept release", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 2 } });
     const project = await scene.project({});
     const ready: Deployment[] = [];
@@ -261,7 +261,7 @@ describe("kept sources", () => {
     await built(scene, await again(scene, bad[4]!));
   });
 
-  test("of failed deployments take no former release its place, nor the other way round", async () => {
+  test("of failed deployments do not displace former releases, nor the other way round", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project({});
     const bad = await failed(scene, project);
@@ -284,7 +284,7 @@ describe("kept sources", () => {
     expect((await kept(scene)).toSorted()).toEqual([first.id, others[1]!.id].toSorted());
   });
 
-  test("beyond the window stay for a redeploy that waits", async () => {
+  test("beyond the window stay for a redeploy that is queued", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project({});
     const first = await failed(scene, project);
@@ -297,7 +297,7 @@ describe("kept sources", () => {
     expect(await kept(scene)).not.toContain(first.id);
   });
 
-  test("of a deleted deployment are given to a redeploy that waits", async () => {
+  test("of a deleted deployment are kept for a redeploy that is queued", async () => {
     await using scene = await EngineScene.open();
     const first = await failed(scene, await scene.project({}));
     await scene.rest();
@@ -308,7 +308,7 @@ describe("kept sources", () => {
     await built(scene, waiting);
   });
 
-  test("go with their deployment, and with their project", async () => {
+  test("are removed with their deployment, and with their project", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({});
     const one = await failed(scene, project);
@@ -322,7 +322,7 @@ describe("kept sources", () => {
     expect(await kept(scene)).toEqual([]);
   });
 
-  test("are swept when the window of their project became smaller", async () => {
+  test("are swept after the window of their project became smaller", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 2 } });
     const project = await scene.project({});
     const bad = [await failed(scene, project), await failed(scene, project)];

@@ -6,7 +6,7 @@ import { intercepted } from "../../support/faults/intercepted.ts";
 const ENDLESS = 1_000;
 
 describe("lastLines()", () => {
-  test("gives the newest so many, in order, whatever pages they come in", async () => {
+  test("returns the newest lines up to the limit, in order, for any page size", async () => {
     const all = Array.from({ length: 23 }, (_, index) => ({ seq: index + 1, at: new Date(index) }));
     for (const size of [1, 5, 22, 23, 24]) {
       const read = async ({ since }: { since: number }) => all.filter(({ seq }) => seq > since).slice(0, size);
@@ -18,14 +18,14 @@ describe("lastLines()", () => {
   test("ends although lines are printed faster than they can be read", async () => {
     let reads = 0;
     const read = async ({ since }: { since: number }) => {
-      if (++reads > ENDLESS) throw new Error("It reads for ever");
+      if (++reads > ENDLESS) throw new Error("It reads forever");
       return [{ seq: since + 1, at: new Date(Date.now() + reads) }];
     };
     expect(await lastLines(read, { since: 0, count: 3 })).not.toEqual([]);
   });
 });
 
-test("a download of what a program prints without a pause comes to its end", async () => {
+test("a download of the output of a program that prints without a pause ends", async () => {
   let reads = 0;
   await using scene = await EngineScene.open({
     replace: ({ runtime }) => ({
@@ -33,7 +33,7 @@ test("a download of what a program prints without a pause comes to its end", asy
         const lines = (await goOn()) as readonly object[];
         const { since } = wanted as { since: number };
         if (lines.length > 0 || since === 0) return lines;
-        if (++reads > ENDLESS) throw new Error("It reads for ever");
+        if (++reads > ENDLESS) throw new Error("It reads forever");
         return [{ seq: since + 1, at: new Date(Date.now() + reads), stream: "stdout", message: "more" }];
       }),
     }),

@@ -38,7 +38,7 @@ function counted(scene: EngineScene) {
   return { lookups, ports: { ...scene.world, domains, runtime } };
 }
 
-test("all names of a project are served, however many, its own free one among them", async () => {
+test("all names of a project are served, however many, including its own free one", async () => {
   await using scene = await EngineScene.open();
   const project = await scene.project();
   const names = [...(await giveNames(scene, project)), `${project.slug}.localhost`];
@@ -48,7 +48,7 @@ test("all names of a project are served, however many, its own free one among th
   expect(live.urls.toSorted()).toEqual(names.map((name) => `http://${name}:4480`).toSorted());
 });
 
-test("to follow all releases takes one question for their names, and one for each instance that they lead to", async () => {
+test("following all releases takes one query for their names, and one for each instance that they lead to", async () => {
   await using scene = await EngineScene.open();
   const projects = [await scene.project(), await scene.project(), await scene.project()];
   for (const project of projects) {
@@ -61,7 +61,7 @@ test("to follow all releases takes one question for their names, and one for eac
   for (const project of projects) expect(scene.served(project)).toBeDefined();
 });
 
-test("the routes to all releases take one question for their names", async () => {
+test("the routes to all releases take one query for their names", async () => {
   await using scene = await EngineScene.open();
   const projects = [await scene.project(), await scene.project()];
   for (const project of projects) {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
 import { shopScene, statuses } from "../../support/apps/service_scene.ts";
 
-test("an output folder that the build did not leave is named", async () => {
+test("an output folder that the build did not create is named in the error", async () => {
   await using scene = await EngineScene.open();
   const site = { gitUrl: REPOSITORY, projectType: "static", rootDirectory: "web", outputDirectory: "out" } as const;
   scene.known.git[REPOSITORY] = { commits: [commit("a1", { "web/package.json": APP["package.json"]! })] };
@@ -15,7 +15,7 @@ test("an output folder that the build did not leave is named", async () => {
   });
 });
 
-test("an output folder that is not in the image of its build is named as it is set", async () => {
+test("an output folder that is missing in the image of its build is named as it is set", async () => {
   await using scene = await shopScene();
   const files = { "package.json": JSON.stringify({ scripts: { build: "vite build" }, dependencies: { vite: "7" } }) };
   scene.known.git[REPOSITORY] = { commits: [commit("a1", { ...files, "package-lock.json": "{}", "index.html": "x" })] };
@@ -28,7 +28,7 @@ test("an output folder that is not in the image of its build is named as it is s
   });
 });
 
-test("a service whose folder is not in the source fails alone, and names it", async () => {
+test("a service whose folder is missing in the source fails alone, and names the folder", async () => {
   await using scene = await shopScene();
   scene.known.git[REPOSITORY] = { commits: [commit("a1", { "web/Dockerfile": "FROM scratch" })] };
   const services = [

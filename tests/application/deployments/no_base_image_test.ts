@@ -19,21 +19,21 @@ function below(folder: string, files: SourceFiles): SourceFiles {
 }
 
 describe("where a base image cannot be pulled", () => {
-  test("a project without a Dockerfile is told that processes need none", async () => {
+  test("the error of a project without a Dockerfile says that processes need no base image", async () => {
     const message = await failedBuild(APP);
     expect(message).toContain("node:24-bookworm-slim");
     expect(message).toEndWith(`; or ${OTHERWISE}, which needs no image`);
   });
 
-  test("so are the parts of a repository", async () => {
+  test("the error of a repository of several apps says so too", async () => {
     expect(await failedBuild({ ...below("api", APP), ...below("web", APP) })).toContain(OTHERWISE);
   });
 
-  test("one with a Dockerfile is not, as it cannot run otherwise", async () => {
+  test("the error of a project with a Dockerfile does not, as it cannot run otherwise", async () => {
     expect(await failedBuild({ Dockerfile: "FROM node:24" })).not.toContain(OTHERWISE);
   });
 
-  test("nor is one of which a service needs an image", async () => {
+  test("the error of a project with a service that needs an image does not either", async () => {
     const services = { db: { image: "postgres:17" }, web: { build: "./web", ports: ["80:3000"] } };
     await using scene = await EngineScene.open({ engine: { runtime: "docker" } });
     const files = { "compose.yaml": JSON.stringify({ services }), ...below("web", APP) };

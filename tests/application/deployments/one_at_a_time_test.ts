@@ -33,10 +33,10 @@ async function replacingDatabase(scene: EngineScene, project: Project) {
   return { id, beside, getWell: () => void (isWell = true) };
 }
 
-describe("a service that nobody visits never runs twice", () => {
+describe("a service without visitors never runs twice", () => {
   const SLOW = { engine: { healthMs: 20_000 } };
 
-  test("when the sweep looks for what is gone while it is being replaced", async () => {
+  test("when the sweep revives releases while it is being replaced", async () => {
     await using scene = await shopScene(SLOW);
     const project = await shopProject(scene);
     const { id, beside, getWell } = await replacingDatabase(scene, project);
@@ -46,7 +46,7 @@ describe("a service that nobody visits never runs twice", () => {
     expect(beside).toEqual([]);
   });
 
-  test("when another server starts while it is being replaced; what visitors get to is brought back", async () => {
+  test("when another server starts while it is being replaced, and restores what is public", async () => {
     await using scene = await shopScene(SLOW);
     const project = await shopProject(scene);
     const { id, beside, getWell } = await replacingDatabase(scene, project);
@@ -60,7 +60,7 @@ describe("a service that nobody visits never runs twice", () => {
     expect(beside).toEqual([]);
   });
 
-  test("when it comes back because somebody cancels", async () => {
+  test("when it is restored because the deployment is cancelled", async () => {
     await using scene = await shopScene(SLOW);
     const project = await shopProject(scene);
     const { id, beside } = await replacingDatabase(scene, project);
@@ -69,7 +69,7 @@ describe("a service that nobody visits never runs twice", () => {
     expect(beside).toEqual([]);
   });
 
-  test("when it comes back because a reject did not work", async () => {
+  test("when it is restored because a reject failed", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -82,7 +82,7 @@ describe("a service that nobody visits never runs twice", () => {
     expect(beside).toEqual([]);
   });
 
-  test("when a server goes on with a reject that another had begun", async () => {
+  test("when a server resumes a reject that another had begun", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -126,8 +126,8 @@ function users({ memory: { runtime } }: EngineScene): string[] {
   return found;
 }
 
-describe("a volume is never given to a service while another one that goes has it", () => {
-  test("such as one under another name", async () => {
+describe("a volume is never given to a service while an outgoing one uses it", () => {
+  test("when the service is renamed", async () => {
     await using scene = await shopScene();
     const project = await scene.project({ publicEndpoints: [{ service: "web" }] });
     await scene.deployed(project, { services: named("db", "healthy") });
@@ -136,7 +136,7 @@ describe("a volume is never given to a service while another one that goes has i
     expect(found).toEqual(["database"]);
   });
 
-  test("nor when that comes back because somebody cancels", async () => {
+  test("when the former service is restored because the deployment is cancelled", async () => {
     await using scene = await shopScene({ engine: { healthMs: 20_000 } });
     const project = await scene.project({ publicEndpoints: [{ service: "web" }] });
     await scene.deployed(project, { services: named("db", "healthy") });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { EngineScene } from "../../support/apps/engine_scene.ts";
 
-test("one deployment of a project runs at a time, in order, and never more builds than allowed, over all processes", async () => {
+test("runs one deployment of a project at a time, in order, and never more builds than allowed, over all processes", async () => {
   await using scene = await EngineScene.open({ maxBuilds: 3 });
   for (let count = 0; count < 2; count++) scene.work();
   let building = 0;
@@ -47,7 +47,7 @@ test("a stuck build holds up neither other projects nor, once cancelled, its own
   expect((await scene.settled(waiting.id)).status).toBe("ready");
 });
 
-test("what waits says for which deployment, until it is its turn", async () => {
+test("a queued deployment names the one that it waits for, until it is its turn", async () => {
   await using scene = await EngineScene.open({ maxBuilds: 1 });
   scene.scriptBuild({ hangs: true });
   const project = await scene.project();

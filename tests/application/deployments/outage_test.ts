@@ -56,11 +56,11 @@ async function expectHeldUp(call: Call, at: number): Promise<void> {
 }
 
 // Concurrently, because each mostly waits.
-test("a database that is away, whatever it is asked, holds a deployment up and does not stop it", async () => {
+test("a database outage at any call delays a deployment and does not fail it", async () => {
   await Promise.all(CALLS.flatMap((call) => [1, 2, 6, 12].map((at) => expectHeldUp(call, at))));
 });
 
-test("a bug in the middle ends it with a reason, and the next is taken", async () => {
+test("a bug in the middle fails the deployment with a reason, and the next one runs", async () => {
   const outcomes = [2, 4, 6, 9, 12].map(async (at) => {
     const { opening, state } = openWith(["deployments", "change"], { at, times: 1, error: new Error("a bug") });
     await using scene = await opening;

@@ -40,15 +40,15 @@ class GrowingLog {
 async function taken(feed: OutputFeed, after: number, count: number): Promise<number[]> {
   const all: number[] = [];
   for (let at = after; all.length < count; at = all.at(-1)!) {
-    const told = await feed.next(at, NEVER);
-    if (!Array.isArray(told)) throw new Error(`It was told ${JSON.stringify(told)} after ${at}`);
-    all.push(...numbers(told));
+    const received = await feed.next(at, NEVER);
+    if (!Array.isArray(received)) throw new Error(`It received ${JSON.stringify(received)} after ${at}`);
+    all.push(...numbers(received));
   }
   return all;
 }
 
 describe("OutputFeed", () => {
-  test("tells everybody each line once, in order, by the same looks and the same lists", async () => {
+  test("delivers each line once, in order, to every follower, from shared reads and lists", async () => {
     const log = new GrowingLog();
     const feed = new OutputFeed(log.look, 0, OPTIONS);
     for (let follower = 0; follower < 50; follower++) feed.join();
@@ -61,26 +61,26 @@ describe("OutputFeed", () => {
     for (let follower = 0; follower < 50; follower++) expect(feed.leave()).toBe(follower < 49);
   });
 
-  test("keeps no more than it may, and says who is behind", async () => {
+  test("keeps no more than its limit, and reports followers that are behind", async () => {
     const log = new GrowingLog();
     const feed = new OutputFeed(log.look, 0, OPTIONS);
     feed.join();
     log.grow(1_000);
     let at = 0;
     while (at < 1_000) {
-      const told = await feed.next(at, NEVER);
-      if (told === "behind") {
+      const received = await feed.next(at, NEVER);
+      if (received === "behind") {
         // As a reader of the stored log would.
         at++;
         continue;
       }
-      at = (told as readonly LogEvent[]).at(-1)!.seq;
+      at = (received as readonly LogEvent[]).at(-1)!.seq;
     }
     expect(await feed.next(0, NEVER)).toBe("behind");
     feed.leave();
   });
 
-  test("begins anew where somebody further back found nothing to read", async () => {
+  test("restarts at the position of a follower that was behind and found nothing stored", async () => {
     const log = new GrowingLog();
     const feed = new OutputFeed(log.look, 1_000_000, OPTIONS);
     feed.join();
@@ -92,7 +92,7 @@ describe("OutputFeed", () => {
     feed.leave();
   });
 
-  test("tells the end after the last line, again to whoever rewinds it", async () => {
+  test("delivers the end after the last line, and again after a rewind", async () => {
     const log = new GrowingLog();
     log.grow(4);
     log.end = "gone";
@@ -106,29 +106,29 @@ describe("OutputFeed", () => {
     feed.leave();
   });
 
-  test("waits for an engine that is away, and passes on what is a bug", async () => {
+  test("retries while an engine is unavailable, and passes bugs on", async () => {
     const log = new GrowingLog();
     log.fails = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
     const feed = new OutputFeed(log.look, 0, OPTIONS);
     feed.join();
-    const told = taken(feed, 0, 1);
+    const received = taken(feed, 0, 1);
     while (log.looks < 3) await Bun.sleep(1);
     log.fails = undefined;
     log.grow(1);
-    expect(await told).toEqual([1]);
+    expect(await received).toEqual([1]);
     log.fails = new Error("a bug");
     await expect(feed.next(1, NEVER)).rejects.toThrow("a bug");
     feed.leave();
   });
 
-  test("lets go of who leaves, and looks no more once nobody follows", async () => {
+  test("releases a follower that leaves, and stops reading after the last one left", async () => {
     const log = new GrowingLog();
     const feed = new OutputFeed(log.look, 0, OPTIONS);
     feed.join();
     const left = new AbortController();
-    const told = feed.next(0, left.signal);
+    const received = feed.next(0, left.signal);
     left.abort();
-    expect(await told).toEqual([]);
+    expect(await received).toEqual([]);
     feed.leave();
     await Bun.sleep(20);
     const { looks } = log;
@@ -137,7 +137,7 @@ describe("OutputFeed", () => {
   });
 });
 
-test("withinCharacters() gives the first lines that fit, and one at least", () => {
+test("withinCharacters() returns the first lines that fit, and one at least", () => {
   const lines = [line(1, "x".repeat(500)), line(2, "x".repeat(500)), line(3, "x".repeat(500))];
   expect(numbers(withinCharacters(lines, 10))).toEqual([1]);
   expect(numbers(withinCharacters(lines, 1_400))).toEqual([1, 2]);

@@ -17,8 +17,8 @@ async function deployed(runtime: "docker" | "process", settings: ProjectSettings
   return { status, plan, dockerfile, log: (await scene.log(id)).join("\n") };
 }
 
-describe("a project of PHP", () => {
-  test("is served by Apache on $PORT in a generated image, and nothing is warned of", async () => {
+describe("a PHP project", () => {
+  test("is served by Apache on $PORT in a generated image, without a warning", async () => {
     const { status, plan, dockerfile, log } = await deployed("docker");
     expect([status, plan.startCommand]).toEqual(["ready", "apache2-foreground"]);
     expect(dockerfile).toMatch(/^FROM php:8\.4-apache-bookworm AS run$/m);
@@ -37,7 +37,7 @@ describe("a project of PHP", () => {
     expect(log).toContain(WARNING);
   });
 
-  test("is started as somebody says, without a word about servers", async () => {
+  test("is started by the command that is set, without a message about servers", async () => {
     const settings = { startCommand: "php bin/serve.php" };
     const inImage = await deployed("docker", settings);
     expect(inImage.dockerfile).toContain("exec php bin/serve.php");
@@ -46,7 +46,7 @@ describe("a project of PHP", () => {
     expect(asProcess.log + inImage.log).not.toContain("built-in server");
   });
 
-  test("takes the command of its runtime where somebody repeats what was found for the other", async () => {
+  test("uses the command of its runtime when the detected one of the other runtime is set", async () => {
     const { plan } = await deployed("process");
     const inImage = await deployed("docker", { startCommand: plan.startCommand! });
     expect(inImage.plan.startCommand).toBe("apache2-foreground");
@@ -61,7 +61,7 @@ describe("a project of PHP", () => {
     expect(log).not.toContain("built-in server");
   });
 
-  test.each(["docker", "process"] as const)("is one of several services as it is alone: %s", async (runtime) => {
+  test.each(["docker", "process"] as const)("is served the same as one of several services: %s", async (runtime) => {
     const files = Object.fromEntries(Object.entries(PAGES).map(([path, text]) => [`web/${path}`, text]));
     const services = [{ name: "web", rootDirectory: "web", ports: ["8000"] }];
     const { status, dockerfile, log } = await deployed(runtime, { services } as ProjectSettings, files);

@@ -25,17 +25,17 @@ interface Case {
   readonly services?: readonly ServiceDefinition[];
 }
 
-interface Told {
+interface Outcome {
   readonly deployment: Deployment;
   /** The value of PORT that each service got. */
-  readonly told: Record<string, string | undefined>;
+  readonly received: Record<string, string | undefined>;
   /** The container ports of each service. */
   readonly listens: Record<string, readonly number[]>;
   readonly log: readonly string[];
 }
 
 /** Deploys with a variable PORT and returns its effects. */
-async function deployedWith({ runtime, files, PORT, settings = {}, services }: Case): Promise<Told> {
+async function deployedWith({ runtime, files, PORT, settings = {}, services }: Case): Promise<Outcome> {
   await using scene = await shopScene({ engine: { runtime } });
   scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };
   const project = await scene.project({ gitUrl: REPOSITORY, ...settings });
@@ -45,43 +45,45 @@ async function deployedWith({ runtime, files, PORT, settings = {}, services }: C
   const { started } = scene.memory.runtime;
   return {
     deployment,
-    told: Object.fromEntries(started.map(({ service, environment }) => [service, environment.get("PORT")?.reveal()])),
+    received: Object.fromEntries(
+      started.map(({ service, environment }) => [service, environment.get("PORT")?.reveal()]),
+    ),
     listens: Object.fromEntries(started.map(({ service, runs }) => [service, runs.kind === "image" ? runs.ports : []])),
     log: await scene.log(deployment.id),
   };
 }
 
-describe("the variable PORT of a project in a container says where its app listens inside", () => {
+describe("the variable PORT of a project in a container is the port its app listens on inside", () => {
   test.each([
     ["an app", APP],
     ["a Dockerfile that exposes another", EXPOSING],
   ])("%s", async (_, files) => {
-    const { deployment, told, listens, log } = await deployedWith({ runtime: "docker", files, PORT: "5000" });
+    const { deployment, received, listens, log } = await deployedWith({ runtime: "docker", files, PORT: "5000" });
     expect([deployment.status, deployment.error]).toEqual(["ready", null]);
-    expect([told, listens]).toEqual([{ app: "5000" }, { app: [5000] }]);
+    expect([received, listens]).toEqual([{ app: "5000" }, { app: [5000] }]);
     expect(log.filter((line) => line.includes("The variable PORT"))).toEqual([]);
   });
 
-  test("unless the project's port says otherwise, which the app is told then", async () => {
+  test("unless the project's port is set, which the app then receives", async () => {
     const settings = { port: 4000 };
-    const { told, listens } = await deployedWith({ runtime: "docker", files: APP, PORT: "5000", settings });
-    expect([told, listens]).toEqual([{ app: "4000" }, { app: [4000] }]);
+    const { received, listens } = await deployedWith({ runtime: "docker", files: APP, PORT: "5000", settings });
+    expect([received, listens]).toEqual([{ app: "4000" }, { app: [4000] }]);
   });
 
-  test.each(["abc", "0", "65536", "80 ", ""])("and is not used when it is %p", async (PORT) => {
-    const { told, listens, log } = await deployedWith({ runtime: "docker", files: EXPOSING, PORT });
-    expect([told, listens]).toEqual([{ app: "9000" }, { app: [9000] }]);
+  test.each(["abc", "0", "65536", "80 ", ""])("and is ignored when it is %p", async (PORT) => {
+    const { received, listens, log } = await deployedWith({ runtime: "docker", files: EXPOSING, PORT });
+    expect([received, listens]).toEqual([{ app: "9000" }, { app: [9000] }]);
     expect(log).toContain(NO_PORT);
   });
 
-  test("for each app of several, unless its own ports or environment say otherwise", async () => {
+  test("for each app of several, unless its own ports or environment differ", async () => {
     const services = [
       { name: "web", rootDirectory: "apps/web" },
       { name: "api", rootDirectory: "apps/api", ports: [3000] },
       { name: "admin", rootDirectory: "apps/api", environment: { PORT: "7000" } },
     ];
     const publicEndpoints = services.map(({ name }) => ({ service: name, targetPath: `/${name}` }));
-    const { deployment, told, listens } = await deployedWith({
+    const { deployment, received, listens } = await deployedWith({
       runtime: "docker",
       files: TWO_APPS,
       PORT: "5000",
@@ -89,18 +91,18 @@ describe("the variable PORT of a project in a container says where its app liste
       settings: { publicEndpoints },
     });
     expect([deployment.status, deployment.error]).toEqual(["ready", null]);
-    expect(told).toEqual({ web: "5000", api: "3000", admin: "7000" });
+    expect(received).toEqual({ web: "5000", api: "3000", admin: "7000" });
     expect(listens).toEqual({ web: [5000], api: [3000], admin: [7000] });
   });
 
-  test("for a service with a Dockerfile; one whose ports are given is not told another", async () => {
+  test("for a service with a Dockerfile, but not for one whose ports are given", async () => {
     const services = [
       { name: "web", build: "." },
       { name: "api", build: ".", ports: [3000] },
       { name: "admin", build: ".", ports: [3000], environment: { PORT: "7000" } },
     ];
     const publicEndpoints = services.map(({ name }) => ({ service: name, targetPath: `/${name}` }));
-    const { deployment, told, listens } = await deployedWith({
+    const { deployment, received, listens } = await deployedWith({
       runtime: "docker",
       files: EXPOSING,
       PORT: "5000",
@@ -108,45 +110,45 @@ describe("the variable PORT of a project in a container says where its app liste
       settings: { publicEndpoints },
     });
     expect([deployment.status, deployment.error]).toEqual(["ready", null]);
-    expect(told).toEqual({ web: "5000", api: undefined, admin: "7000" });
+    expect(received).toEqual({ web: "5000", api: undefined, admin: "7000" });
     expect(listens).toEqual({ web: [5000], api: [3000], admin: [3000] });
   });
 });
 
 describe("the variable PORT of a project that runs as processes", () => {
-  test("does not reach its app, which is told a free port", async () => {
-    const { deployment, told, log } = await deployedWith({ runtime: "process", files: APP, PORT: "5000" });
+  test("does not reach its app, which receives a free port", async () => {
+    const { deployment, received, log } = await deployedWith({ runtime: "process", files: APP, PORT: "5000" });
     expect([deployment.status, deployment.error]).toEqual(["ready", null]);
-    expect(told).toEqual({ app: undefined });
+    expect(received).toEqual({ app: undefined });
     expect(log).toContain(UNUSED);
   });
 
-  test("nor the apps of a repository", async () => {
+  test("does not reach the apps of a repository either", async () => {
     const settings = { publicEndpoints: [{ service: "web" }] };
-    const { deployment, told, log } = await deployedWith({
+    const { deployment, received, log } = await deployedWith({
       runtime: "process",
       files: TWO_APPS,
       PORT: "5000",
       settings,
     });
     expect([deployment.status, deployment.error]).toEqual(["ready", null]);
-    expect(told).toEqual({ web: undefined, api: undefined });
+    expect(received).toEqual({ web: undefined, api: undefined });
     expect(log.filter((line) => line === UNUSED)).toHaveLength(1);
   });
 });
 
-test("a promoted service with a Dockerfile is reached on the PORT that it is told then", async () => {
+test("a promoted service with a Dockerfile is reached on the PORT that it receives then", async () => {
   await using scene = await shopScene();
   scene.known.git[REPOSITORY] = { commits: [commit("a1", EXPOSING)] };
   const project = await scene.project({ gitUrl: REPOSITORY });
-  const tell = (PORT: string) =>
+  const setPort = (PORT: string) =>
     scene.useCases.changeVariables(scene.by, project.id, {
       upserts: [{ key: "PORT", value: new Secret(PORT), secret: false }],
       deletes: [],
     });
-  await tell("5000");
+  await setPort("5000");
   const preview = await scene.deployed(project, { environment: "preview", services: [{ name: "web", build: "." }] });
-  await tell("6000");
+  await setPort("6000");
   const live = await scene.settled((await scene.useCases.promote(scene.by, preview.id)).id);
   expect([live.status, live.error]).toEqual(["ready", null]);
   const { environment, runs } = scene.memory.runtime.started.at(-1)!;

@@ -39,7 +39,7 @@ function scene(prepareLimitMs: number) {
   return { world, prepare };
 }
 
-test("a source that does not come in time is a failure of the remote with a sentence, and leaves nothing", async () => {
+test("a source that does not arrive in time fails as unreachable remote, and leaves nothing", async () => {
   const { world, prepare } = scene(1_000);
   const request = { source: "githost", owner: "acme", repo: "shop" } as const;
   const failure = await prepare(OWNER, request, new AbortController().signal).catch((error: unknown) => error);
@@ -52,7 +52,7 @@ test("a source that does not come in time is a failure of the remote with a sent
   expect(await Array.fromAsync(world.releaseFolders.list())).toEqual([]);
 });
 
-test("a caller who goes away ends it with the reason of the caller's signal", async () => {
+test("a caller that disconnects ends the fetch with the reason of the caller's signal", async () => {
   const { world, prepare } = scene(60_000);
   const leaving = new AbortController();
   const request = { source: "githost", owner: "acme", repo: "shop" } as const;
@@ -62,7 +62,7 @@ test("a caller who goes away ends it with the reason of the caller's signal", as
   expect(await Array.fromAsync(world.releaseFolders.list())).toEqual([]);
 });
 
-test("fetches no more than eight at once", async () => {
+test("fetches no more than eight sources at once", async () => {
   let fetching = 0;
   const world = { ...memoryWorld(), sources: { fetch: () => (fetching++, new Promise<never>(() => {})) } };
   const settings = { githostUrl: "https://git.example.com", runtimePreset: "process" } as const;
@@ -70,7 +70,7 @@ test("fetches no more than eight at once", async () => {
   const many = prepareSource({ ...world, ...settings, localSources, prepareLimitMs: 60_000 });
   const leaving = new AbortController();
   const request = { source: "githost", owner: "acme", repo: "shop" } as const;
-  const asked = Array.from({ length: 20 }, () => many(OWNER, request, leaving.signal).catch(() => "ended"));
+  const requests = Array.from({ length: 20 }, () => many(OWNER, request, leaving.signal).catch(() => "ended"));
   await eventually(
     async () => fetching,
     (count) => count >= 8,
@@ -79,5 +79,5 @@ test("fetches no more than eight at once", async () => {
   await Bun.sleep(20);
   expect(fetching).toBe(8);
   leaving.abort(new Error("gone"));
-  expect((await Promise.race(asked)) as unknown).toBe("ended");
+  expect((await Promise.race(requests)) as unknown).toBe("ended");
 });

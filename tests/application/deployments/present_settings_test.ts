@@ -25,7 +25,7 @@ async function started(scene: EngineScene, { id }: Deployment): Promise<Deployme
 }
 
 /** The value of an environment variable of the last started instance. */
-function toldLast(scene: EngineScene, key: string): string | undefined {
+function lastReceived(scene: EngineScene, key: string): string | undefined {
   return scene.memory.runtime.started.at(-1)?.environment.get(key)?.reveal();
 }
 
@@ -45,11 +45,11 @@ describe("a held deployment is built with", () => {
     const ready = await started(scene, held);
     expect([ready.status, ready.secretKeys]).toEqual(["ready", ["KEY"]]);
     expect(scene.memory.builder.requests[0]!.environment.get("KEY")?.reveal()).toBe("new-value-456");
-    expect(toldLast(scene, "KEY")).toBe("new-value-456");
+    expect(lastReceived(scene, "KEY")).toBe("new-value-456");
     expect(await scene.log(held.id)).toContain("it is [secret]");
   });
 
-  test("the commands, the branch and the repository of its project as they are then", async () => {
+  test("the current commands, branch and repository of its project", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     scene.known.git[OTHER] = { commits: [commit("b1", APP, ["main"]), commit("b2", APP, ["next"])] };
@@ -60,7 +60,7 @@ describe("a held deployment is built with", () => {
     expect(ready.plan.startCommand).toBe("serve it otherwise");
   });
 
-  test("the branch, services and endpoints that were given for it, whatever its project says then", async () => {
+  test("the branch, services and endpoints that were given for it, not those of the project", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = { commits: [commit("a1", APP), commit("a2", { web: "", ...APP }, ["next"])] };
     const project = await scene.project({ gitUrl: REPOSITORY, publicEndpoints: [{ domain: "theirs" }] });
@@ -74,7 +74,7 @@ describe("a held deployment is built with", () => {
     expect(ready.commitSha).toStartWith("a2");
   });
 
-  test("the services and endpoints of its project as they are then, whose free names become its own", async () => {
+  test("the current services and endpoints of its project, whose free names it claims", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene, { services: shop({ db: "1" }), publicEndpoints: [] });
     const held = await scene.deploy(project, { start: false });
@@ -86,7 +86,7 @@ describe("a held deployment is built with", () => {
     expect([ready.status, statuses(ready), places(ready)]).toEqual(["ready", { web: "healthy" }, ["later.localhost"]]);
   });
 
-  test("what its project consists of then, be it no services any more", async () => {
+  test("the current kind of its project, even without services", async () => {
     await using scene = await shopScene({ engine: { runtime: "process" } });
     const project = await scene.project({ gitUrl: REPOSITORY, services: shop({ db: "1" }) });
     const held = await scene.deploy(project, { start: false });
@@ -97,7 +97,7 @@ describe("a held deployment is built with", () => {
   });
 });
 
-test("a deployment that waits for another is built with the variables as they are when it is its turn", async () => {
+test("a queued deployment is built with the variables as they are when it is its turn", async () => {
   await using scene = await EngineScene.open();
   const project = await scene.project();
   scene.scriptBuild({ hangs: true });
@@ -108,10 +108,10 @@ test("a deployment that waits for another is built with the variables as they ar
   scene.memory.builder.scripts.clear();
   await scene.useCases.cancelDeployment(scene.by, first.id);
   expect((await scene.settled(second.id)).status).toBe("ready");
-  expect(toldLast(scene, "KEY")).toBe("set meanwhile");
+  expect(lastReceived(scene, "KEY")).toBe("set meanwhile");
 });
 
-test("a rollback is carried out with what was recorded, however long it waits", async () => {
+test("a rollback runs with what was recorded, however long it waits", async () => {
   await using scene = await EngineScene.open();
   const project = await scene.project();
   await variable(scene, project, "KEY", "then");
@@ -124,11 +124,11 @@ test("a rollback is carried out with what was recorded, however long it waits", 
   await set(scene, project, { startCommand: "serve it otherwise" });
   scene.work();
   const back = await scene.settled(id);
-  expect([back.status, back.plan, toldLast(scene, "KEY")]).toEqual(["ready", first.plan, "then"]);
+  expect([back.status, back.plan, lastReceived(scene, "KEY")]).toEqual(["ready", first.plan, "then"]);
 });
 
-describe("settings that do not fit when the build starts fail the deployment with a sentence:", () => {
-  test("no source any more", async () => {
+describe("settings that are not valid when the build starts fail the deployment with an error:", () => {
+  test("the project has no source any more", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const held = await scene.deploy(project, { start: false });
@@ -138,7 +138,7 @@ describe("settings that do not fit when the build starts fail the deployment wit
     expect(failed.error?.message).toStartWith("Cannot deploy: the project has no source");
   });
 
-  test("a variable that the project's services name is gone", async () => {
+  test("a variable that the project's services refer to is gone", async () => {
     await using scene = await shopScene();
     const services = [{ name: "web", image: "web:1", ports: [80], environment: ["KEY"] }];
     const project = await scene.project({ services });
@@ -150,7 +150,7 @@ describe("settings that do not fit when the build starts fail the deployment wit
     expect(failed.error?.message).toContain("services.0.environment.0");
   });
 
-  test.each(["starting it", "a redeploy"])("a variable that its own services name is gone, on %s", async (how) => {
+  test.each(["starting it", "a redeploy"])("a variable that its own services refer to is gone, on %s", async (how) => {
     await using scene = await shopScene();
     const services = [{ name: "web", image: "web:1", ports: [80], environment: ["KEY", "MODE=fast"] }];
     const project = await scene.project({});
@@ -177,7 +177,7 @@ describe("settings that do not fit when the build starts fail the deployment wit
     expect((await started(scene, held)).error?.code).toBe("host_access_forbidden");
   });
 
-  test("an endpoint leads to a service that is not there", async () => {
+  test("an endpoint leads to a service that does not exist", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene, { services: shop({ db: "1" }), publicEndpoints: [] });
     const held = await scene.deploy(project, { start: false });
@@ -192,7 +192,7 @@ describe("settings that do not fit when the build starts fail the deployment wit
     expect(items).toEqual([]);
   });
 
-  test("a host name is another project's", async () => {
+  test("a host name belongs to another project", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     await scene.deployed(await scene.project(), { publicEndpoints: [{ domain: "theirs" }] });
@@ -202,7 +202,7 @@ describe("settings that do not fit when the build starts fail the deployment wit
     expect([failed.status, failed.error?.code]).toEqual(["failed", "hostname_taken"]);
   });
 
-  test("a folder of the machine that nobody with the right to has named", async () => {
+  test("a folder of the machine was set by a user without the permission", async () => {
     const hostFolders = new MemoryHostFolders(["/srv/one", "/srv/two", "/srv/three"]);
     await using scene = await EngineScene.open({ replace: () => ({ hostFolders }) });
     scene.known.local["/srv/one"] = APP;

@@ -46,7 +46,7 @@ async function expectLeft(scene: EngineScene, all: readonly Deployment[], kept: 
 }
 
 describe("previews", () => {
-  test("are told to other processes once they are ready", async () => {
+  test("are announced to other processes once they are ready", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const known: (string | undefined)[] = [];
@@ -63,7 +63,7 @@ describe("previews", () => {
     expect(known).toContain(preview!.id);
   });
 
-  test("stay as many as the window says, the newest; of the others nothing is left", async () => {
+  test("are limited to the newest ones within the window; of the others nothing is left", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 3 } });
     const project = await scene.project();
     const made = await previews(scene, project, 8);
@@ -73,7 +73,7 @@ describe("previews", () => {
     );
   });
 
-  test("stay one at least, whatever the window", async () => {
+  test("keep at least one, however small the window", async () => {
     await using scene = await EngineScene.open();
     const made = await previews(scene, await scene.project({ gitUrl: REPOSITORY, rollbackWindow: 0 }), 3);
     await expectLeft(scene, made, made.slice(-1));
@@ -90,7 +90,7 @@ describe("previews", () => {
     expect(scene.served(project)).toBe(live.id);
   });
 
-  test("that are pinned stay and do not count, until they are let go", async () => {
+  test("that are pinned stay and do not count, until they are unpinned", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const [first] = await previews(scene, project, 1);
@@ -103,7 +103,7 @@ describe("previews", () => {
     await expectLeft(scene, made, [made.at(-1)!]);
   });
 
-  test("count as new from when they went live, not from when they were asked for", async () => {
+  test("are ordered by when they went live, not by when they were requested", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const { id } = await scene.deploy(project, { environment: "preview", start: false });
@@ -114,7 +114,7 @@ describe("previews", () => {
     await expectLeft(scene, [before!, late], [late]);
   });
 
-  test("of static sites go with their files", async () => {
+  test("of static sites are removed with their files", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     scene.known.git[REPOSITORY] = { commits: [{ sha: "1", message: "m", branches: ["main"], files: SITE }] };
     const [first, second] = await previews(scene, await scene.project(), 2);
@@ -126,7 +126,7 @@ describe("previews", () => {
     expect(scene.memory.edge.routeOf(hostOf(first!), "/")).toBeUndefined();
   });
 
-  test("finish what they answer before they are stopped, and the sweep leaves them their files until then", async () => {
+  test("finish their responses before they are stopped, and keep their files in a sweep until then", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const [first] = await previews(scene, project, 1);
@@ -138,7 +138,7 @@ describe("previews", () => {
     await expectLeft(scene, [first!, second!], [second!]);
   });
 
-  test("that were cleaned up are gone back to by building their commit anew", async () => {
+  test("that were cleaned up are rebuilt from their commit by a rollback", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const made = await previews(scene, project, 2);
@@ -151,7 +151,7 @@ describe("previews", () => {
     await expectLeft(scene, [...made, back], [back]);
   });
 
-  test("share files with those that go back to them as long as one of them stays", async () => {
+  test("share files with rollbacks to them as long as one of them stays", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const [first] = await previews(scene, project, 1);
@@ -174,7 +174,7 @@ describe("previews", () => {
     ).toEqual([last!.id]);
   });
 
-  test("that are too many since the window was changed are ended by the sweep", async () => {
+  test("that exceed a smaller window are ended by the sweep", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 3 } });
     const project = await scene.project();
     const made = await previews(scene, project, 3);
@@ -207,8 +207,8 @@ describe("previews", () => {
   });
 });
 
-describe("in another process", () => {
-  test.each(["cleaned up", "deleted"])("the edge lets go of a preview that is %s", async (how) => {
+describe("an edge in another process", () => {
+  test.each(["cleaned up", "deleted"])("drops a preview that is %s", async (how) => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const edge = new MemoryEdge();
     const follow = followLiveReleases({ ...scene.memory, edge }, { baseDomain: "localhost" });

@@ -30,7 +30,7 @@ const startsOf = (scene: EngineScene, { id }: Deployment) =>
   scene.memory.runtime.started.filter(({ deploymentId }) => deploymentId === id);
 
 describe("a promoted preview", () => {
-  test("serves its files by the project's name, with the variables of now, and leaves the preview alone", async () => {
+  test("serves its files under the project's name, with the current variables, and leaves the preview alone", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const live = await scene.deployed(project);
@@ -73,7 +73,7 @@ describe("a promoted preview", () => {
     expect(scene.memory.edge.routeOf("harbour-shop.localhost", "/shop")?.servedBy).toStartWith(ready.id);
   });
 
-  test("hides the secrets that it runs with", async () => {
+  test("masks the secrets that it runs with", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const preview = await scene.deployed(project, { environment: "preview" });
@@ -86,7 +86,7 @@ describe("a promoted preview", () => {
     expect(line!.message).not.toContain("hunter2");
   });
 
-  test("is gone back to, redeployed and kept as any other release, also once the preview is deleted", async () => {
+  test("can be rolled back to, redeployed and kept like any other release, even after the preview is deleted", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const preview = await scene.deployed(project, { environment: "preview" });
@@ -102,7 +102,7 @@ describe("a promoted preview", () => {
     expect(scene.served(project)).toBe(back.id);
   });
 
-  test("is no rollback: that of a preview stays a preview, with what was recorded", async () => {
+  test("is not a rollback: that of a preview stays a preview, with what was recorded", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     await variable(scene, project, "recorded");
@@ -131,7 +131,7 @@ describe("a promoted preview", () => {
 });
 
 describe("a promoted preview of several services", () => {
-  test("replaces what changed, in the project's own scope, and runs what ends by itself", async () => {
+  test("replaces what changed, in the project's own scope, and runs one-off services", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const live = await deployShop(scene, project, SHOP);
@@ -151,7 +151,7 @@ describe("a promoted preview of several services", () => {
     expect(ready.urls).toEqual(live.urls);
   });
 
-  test("sees the variables of now, and what a service says itself still wins", async () => {
+  test("gets the current variables, and values set by a service still win", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await variable(scene, project, "old");
@@ -170,7 +170,7 @@ describe("a promoted preview of several services", () => {
     expect([environment.get("GREETING")?.reveal(), environment.get("COLOR")?.reveal()]).toEqual(["new", "blue"]);
   });
 
-  test("of a compose file is given what the file says with the variables of now", async () => {
+  test("of a compose file resolves the file with the current variables", async () => {
     await using scene = await shopScene();
     const file = [
       "services:",

@@ -42,7 +42,7 @@ async function scene({ maxBytes = 10_000_000, wrap = (runtime: Runtime) => runti
 }
 
 describe("recordedRuntime()", () => {
-  test("records all pages of what an instance printed, and forgets it only then", async () => {
+  test("records all pages of an instance's output, and removes the original only then", async () => {
     const { instanceId, inner, runtime, start, stored } = await scene();
     await start();
     const seen: boolean[] = [];
@@ -55,7 +55,7 @@ describe("recordedRuntime()", () => {
     expect(await inner.find(instanceId)).toBeUndefined();
   });
 
-  test("records the last so many bytes, after a line that says how much was left out", async () => {
+  test("records the last bytes up to the limit, after a line that says how much was left out", async () => {
     const { instanceId, runtime, runtimeLogs, owner, start } = await scene({ maxBytes: 3 * lineBytes("line 12345") });
     await start();
     await runtime.remove(instanceId, GRACE);
@@ -68,7 +68,7 @@ describe("recordedRuntime()", () => {
     ]);
   });
 
-  test("does it again after a server that was killed between the record and the end, and doubles nothing", async () => {
+  test("resumes after a server that was killed between the record and the removal, without duplicates", async () => {
     const { instanceId, inner, runtime, start, stored } = await scene();
     await start();
     const killed = new Error("Killed");
@@ -79,7 +79,7 @@ describe("recordedRuntime()", () => {
     expect(await stored()).toEqual([...LINES, "bye"]);
   });
 
-  test("keeps what an instance printed when one of its id is started anew", async () => {
+  test("keeps the output of an instance when one with the same id is started", async () => {
     const { instanceId, runtime, start, stored } = await scene();
     const life = [...LINES, "bye"];
     for (let time = 0; time < 3; time++) {
@@ -89,7 +89,7 @@ describe("recordedRuntime()", () => {
     expect(await stored()).toEqual([...life, ...life, ...life]);
   });
 
-  test("leaves what another server has recorded as it is, when that was quicker to remove it", async () => {
+  test("keeps what another server has recorded, when that one removed the instance first", async () => {
     const others: (() => Promise<void>)[] = [];
     const { instanceId, inner, runtime, runtimeLogs, owner, start, stored } = await scene({
       wrap: (plain) =>
@@ -109,7 +109,7 @@ describe("recordedRuntime()", () => {
     expect(await stored()).toEqual([...LINES, "bye"]);
   });
 
-  test.each(["output", "find"] as const)("removes an instance although %s fails, and says so", async (method) => {
+  test.each(["output", "find"] as const)("removes an instance even if %s fails, and logs that", async (method) => {
     const error = new Failure("unavailable", "engine_away", "Cannot use Docker");
     const { instanceId, inner, runtime, start, stored, warnings } = await scene({
       wrap: (plain) => failing(plain, method, { error }),
@@ -121,7 +121,7 @@ describe("recordedRuntime()", () => {
     expect(warnings()).toEqual([expect.stringContaining("Cannot use Docker")]);
   });
 
-  test("passes on why an instance could not be removed, and says nothing else", async () => {
+  test("passes on why an instance could not be removed, and logs nothing else", async () => {
     const error = new Failure("unavailable", "engine_away", "Cannot use Docker");
     const { instanceId, runtime, start, warnings } = await scene({
       wrap: (plain) => failing(failing(plain, "find", { error }), "remove", { error }),
@@ -131,7 +131,7 @@ describe("recordedRuntime()", () => {
     expect(warnings()).toEqual([]);
   });
 
-  test("is disposed after what is being recorded, and forgets nothing from then on", async () => {
+  test("finishes what is being recorded when it is disposed, and removes nothing from then on", async () => {
     const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const { instanceId, inner, runtime, start, stored } = await scene({
@@ -155,7 +155,7 @@ describe("recordedRuntime()", () => {
     expect(await inner.find(instanceId)).toMatchObject({ status: "exited", exit: { reason: "stopped" } });
   });
 
-  test("starts an instance although its log could not be sealed", async () => {
+  test("starts an instance even if its log could not be sealed", async () => {
     const world = { ...memoryWorld(), log: new MemoryLog() };
     const ports = { ...world, runtimeLogs: failing(world.runtimeLogs, "seal") };
     const started = await recordedRuntime(world.runtime, ports).start({

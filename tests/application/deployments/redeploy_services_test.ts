@@ -33,7 +33,7 @@ function places({ urls }: Deployment): readonly string[] {
 
 const keeps = (line: string) => line.startsWith("Keeps the ");
 
-describe("redeploy() takes over the endpoints that were given for a deployment", () => {
+describe("redeploy() keeps the endpoints that were given for a deployment", () => {
   test("of a repository of one app, also after a rollback to it", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
@@ -45,7 +45,7 @@ describe("redeploy() takes over the endpoints that were given for a deployment",
     expect(places(await again(scene, rolledBack.id))).toEqual(["front.localhost"]);
   });
 
-  test("and says so in its log, where they are not the project's", async () => {
+  test("and notes that in its log, when they differ from the project's", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const first = await scene.deployed(project, { publicEndpoints: [{ domain: "front" }] });
@@ -58,7 +58,7 @@ describe("redeploy() takes over the endpoints that were given for a deployment",
     expect((await scene.log((await again(scene, plain.id)).id)).filter(keeps)).toEqual([]);
   });
 
-  test("of a repository of several, by the services that are there then", async () => {
+  test("of a repository of several apps, by its current services", async () => {
     await using scene = await shopScene({ engine: { runtime: "process" } });
     scene.known.git[REPOSITORY] = { commits: [commit("a1", REPOSITORY_OF_TWO)] };
     const project = await scene.project();
@@ -73,7 +73,7 @@ describe("redeploy() takes over the endpoints that were given for a deployment",
     expect([third.status, third.error?.message]).toEqual(["failed", expect.stringContaining("publicEndpoints.1")]);
   });
 
-  test("and of nothing else: what the project says now counts where nothing was given", async () => {
+  test("and nothing else: the project's settings apply where nothing was given", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const first = await scene.deployed(project);
@@ -89,7 +89,7 @@ describe("redeploy() takes over the endpoints that were given for a deployment",
 });
 
 describe("redeploy() of services", () => {
-  test("takes those that were given for a deployment, whatever the project says", async () => {
+  test("keeps those that were given for a deployment, not those of the project", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
@@ -97,7 +97,7 @@ describe("redeploy() of services", () => {
     expect(new Set(Object.values(statuses(await again(scene, first.id))))).toEqual(new Set(["unchanged"]));
   });
 
-  test("takes those of the project as they are set now where none were given", async () => {
+  test("uses the current ones of the project when none were given", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene, { services: shop(SHOP) });
     const first = await scene.deployed(project);
@@ -108,7 +108,7 @@ describe("redeploy() of services", () => {
     expect(nothing).toMatchObject({ code: "no_source" });
   });
 
-  test("leaves out those of a project that is said to be something else", async () => {
+  test("leaves out those of a project of type app", async () => {
     await using scene = await shopScene({ engine: { runtime: "process" } });
     const project = await scene.project({ gitUrl: REPOSITORY, projectType: "app", services: shop(SHOP) });
     const first = await scene.deployed(project);
@@ -117,7 +117,7 @@ describe("redeploy() of services", () => {
     expect([second.status, Object.keys(statuses(second))]).toEqual(["ready", ["app"]]);
   });
 
-  test("gives variables that are only named as they are now, and a rollback as they were", async () => {
+  test("resolves referenced variables anew, and a rollback keeps the recorded ones", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene, { publicEndpoints: [] });
     const rotate = (value: string) =>
@@ -131,11 +131,11 @@ describe("redeploy() of services", () => {
     await rotate("new");
     await again(scene, first.id);
     await back(scene, first.id);
-    const told = scene.memory.runtime.started.map(({ environment }) => [
+    const received = scene.memory.runtime.started.map(({ environment }) => [
       environment.get("PASSWORD")?.reveal(),
       environment.get("MODE")?.reveal(),
     ]);
-    expect(told).toEqual([
+    expect(received).toEqual([
       ["old", "fast"],
       ["new", "fast"],
       ["old", "fast"],
@@ -143,7 +143,7 @@ describe("redeploy() of services", () => {
   });
 });
 
-test("redeploy() looks at the folder that the project is at now", async () => {
+test("redeploy() uses the current folder of the project", async () => {
   let folders = new MemoryHostFolders(["/srv/app"]);
   const hostFolders = {
     resolve: (path: string) => folders.resolve(path),

@@ -29,7 +29,7 @@ const filesWith = (jobs: string) => ({
 });
 
 describe("rejectDeployment()", () => {
-  test("works again for the release that it went back to before, while what served in between is still retiring", async () => {
+  test("works again for the release that it returned to before, while the one in between is still retiring", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -45,7 +45,7 @@ describe("rejectDeployment()", () => {
     expect(await versions(scene, project)).toEqual(SHOP);
   });
 
-  test("leaves nothing half done where something cannot be removed once visitors are led back", async () => {
+  test("leaves nothing half done when something cannot be removed after the routes are switched back", async () => {
     await using scene = await EngineScene.open();
     scene.memory.releaseImages.answers = false;
     const part = APP["package.json"]!;
@@ -60,7 +60,7 @@ describe("rejectDeployment()", () => {
     expect(Object.keys(await runningServices(scene, project))).toEqual(["web", "api"]);
   });
 
-  test("is finished by another server that tells all edges, where the first was killed right after the project was led back", async () => {
+  test("is finished by another server, which updates all edges, when the first was killed right after the switch back", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
@@ -72,15 +72,15 @@ describe("rejectDeployment()", () => {
       at: scene.memory.clock.now(),
       change: () => ({ activeDeploymentId: first.id }),
     });
-    const told: (string | null)[] = [];
-    scene.memory.liveReleases.onChange((key) => void told.push(key));
+    const announced: (string | null)[] = [];
+    scene.memory.liveReleases.onChange((key) => void announced.push(key));
     scene.work();
     await scene.useCases.rejectDeployment(scene.by, held.id);
-    expect(told).toContain(project.id);
+    expect(announced).toContain(project.id);
     expect(scene.memory.edge.routeOf(`${project.slug}.localhost`, "/api")?.servedBy).not.toBe(before);
   });
 
-  test("keeps the files that a service runs with which only came up again with it", async () => {
+  test("keeps the files of a crashed service that came up again with the rejected deployment", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = { commits: [commit("a1", filesWith("1"))] };
     const project = await scene.project();
@@ -99,7 +99,7 @@ describe("rejectDeployment()", () => {
     expect(web!.deploymentId).toBe(held.id);
   });
 
-  test("is carried out although somebody asked to cancel when it was too late", async () => {
+  test("is carried out even if a cancel was requested too late", async () => {
     const { promise: retiring, resolve: retire } = Promise.withResolvers<void>();
     const { promise: cancelled, resolve: go } = Promise.withResolvers<void>();
     let isSwitched = false;
@@ -130,7 +130,7 @@ describe("rejectDeployment()", () => {
     expect(deployment.status).toBe("rejected");
   });
 
-  test("is told to whoever follows, to its end, be it that it does not work", async () => {
+  test("is streamed to followers to its end, even when it fails", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);

@@ -25,7 +25,7 @@ async function afterPowerCut(scene: EngineScene) {
 }
 
 describe("restoreReleases()", () => {
-  test("starts what is live again and leads to it", async () => {
+  test("starts what is live again and routes to it", async () => {
     await using scene = await EngineScene.open();
     const { live, restore, routes } = await afterPowerCut(scene);
     expect(await routes()).toMatchObject([{ servedBy: live.id, target: { kind: "starting" } }]);
@@ -35,7 +35,7 @@ describe("restoreReleases()", () => {
     expect(await routes()).toMatchObject([{ servedBy: expect.stringContaining(live.id), target: { kind: "address" } }]);
   });
 
-  test("tells of each release as soon as it is back, whatever the others do", async () => {
+  test("reports each release as soon as it is back, independently of the others", async () => {
     await using scene = await EngineScene.open();
     const { live, restore } = await afterPowerCut(scene);
     const slow = await scene.deployed(await scene.project());
@@ -53,7 +53,7 @@ describe("restoreReleases()", () => {
     expect((await scene.running()).toSorted()).toEqual([live.id, slow.id].toSorted());
   });
 
-  test("waits for no app that ends again and again", async () => {
+  test("does not wait for an app in a crash loop", async () => {
     await using scene = await EngineScene.open();
     const { live, restore } = await afterPowerCut(scene);
     scene.memory.runtime.scripts.set(START, { does: "ends", code: 1 });
@@ -63,7 +63,7 @@ describe("restoreReleases()", () => {
     expect(await scene.world.runtime.find(live.services[0]!.instanceId!)).toMatchObject({ failing: true });
   });
 
-  test("an engine that says nothing keeps the routes from nobody", async () => {
+  test("an engine that does not answer does not delay the routes", async () => {
     await using scene = await EngineScene.open();
     const live = await scene.deployed(await scene.project());
     scene.memory.runtime.find = () => new Promise(() => {});
@@ -71,13 +71,13 @@ describe("restoreReleases()", () => {
     expect(routes).toMatchObject([{ servedBy: live.id, target: { kind: "starting" } }]);
   });
 
-  test("asks visitors to come again while the engine is away, and retryRestore() brings it back", async () => {
+  test("asks visitors to retry while the engine is unavailable, and retryRestore() restores the release", async () => {
     await using scene = await EngineScene.open();
     const { live, restore, routes } = await afterPowerCut(scene);
     const { runtime } = scene.memory;
     const start = runtime.start.bind(runtime);
-    let asked = 0;
-    runtime.start = (request) => (asked++ < 3 ? Promise.reject(AWAY) : start(request));
+    let attempts = 0;
+    runtime.start = (request) => (attempts++ < 3 ? Promise.reject(AWAY) : start(request));
     const waiting = await restore();
     expect([...waiting]).toEqual([live.id]);
     const first = await routes();
@@ -93,10 +93,10 @@ describe("restoreReleases()", () => {
       servedBy: expect.stringContaining(live.id),
       target: { kind: "address" },
     });
-    expect([asked, followed]).toEqual([4, 2]);
+    expect([attempts, followed]).toEqual([4, 2]);
   });
 
-  test("retryRestore() ends with its server, and without anything that waits", async () => {
+  test("retryRestore() returns when its server stops, and when nothing is left to restore", async () => {
     await using scene = await EngineScene.open();
     const { live, restore } = await afterPowerCut(scene);
     scene.memory.runtime.start = () => Promise.reject(AWAY);
@@ -105,7 +105,7 @@ describe("restoreReleases()", () => {
     await retryRestore(restore, new Set(), options);
   });
 
-  test("goes on with the others when one cannot be started, and says so", async () => {
+  test("continues with the others when one cannot be started, and reports it", async () => {
     await using scene = await EngineScene.open();
     const { live, restore, routes } = await afterPowerCut(scene);
     const other = await scene.deployed(await scene.project());
@@ -121,7 +121,7 @@ describe("restoreReleases()", () => {
 });
 
 describe("restoreReleases() of several services", () => {
-  test("starts all that can be and leads to them, whichever cannot", async () => {
+  test("starts all that can be started and routes to them, whichever fails", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, { worker: "1", migrate: "1", db: "1", web: "1", api: "1" });
@@ -142,22 +142,22 @@ describe("restoreReleases() of several services", () => {
 });
 
 describe("reviveReleases()", () => {
-  test("starts again what somebody removed, tells everybody, and leaves the rest alone", async () => {
+  test("restarts what was removed from outside, notifies all edges, and leaves the rest alone", async () => {
     await using scene = await EngineScene.open();
     const { live, restore } = await afterPowerCut(scene);
     await scene.deployed(await scene.project());
-    const told: (string | null)[] = [];
-    scene.world.liveReleases.onChange((key) => void told.push(key));
+    const announced: (string | null)[] = [];
+    scene.world.liveReleases.onChange((key) => void announced.push(key));
     const before = await scene.running();
     const revive = reviveReleases(scene.world, restore);
     await revive();
-    expect(told).toEqual([live.projectId]);
+    expect(announced).toEqual([live.projectId]);
     expect((await scene.running()).toSorted()).toEqual([...before, live.id].toSorted());
     await revive();
-    expect(told).toHaveLength(1);
+    expect(announced).toHaveLength(1);
   });
 
-  test("leaves it for later while the engine is away", async () => {
+  test("starts nothing while the engine is unavailable", async () => {
     await using scene = await EngineScene.open();
     const { restore } = await afterPowerCut(scene);
     scene.memory.runtime.start = () => Promise.reject(AWAY);
@@ -165,7 +165,7 @@ describe("reviveReleases()", () => {
     expect(await scene.running()).toEqual([]);
   });
 
-  test("leaves alone what a deployment or a decision may have put aside", async () => {
+  test("leaves alone what a deployment or a decision may have stopped", async () => {
     await using scene = await EngineScene.open();
     const { live, project, restore } = await afterPowerCut(scene);
     await scene.rest();

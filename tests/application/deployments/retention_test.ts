@@ -23,7 +23,7 @@ const pinned = (deployment: Deployment) => ({ deployment: { ...deployment, pinne
 const ids = (deployments: readonly Deployment[]) => deployments.map(({ id }) => id);
 
 describe("release folders", () => {
-  test("stay for the live release and as many former ones as the window says, over 30 deployments", async () => {
+  test("stay for the live release and as many former ones as the window allows, over 30 deployments", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 3 } });
     const project = await scene.project();
     const made = await several(scene, project, 30);
@@ -32,7 +32,7 @@ describe("release folders", () => {
     expect(await available(scene, project)).toEqual(kept.toReversed());
   });
 
-  test("stay by the project's own window where it has one", async () => {
+  test("stay by the project's own window if it has one", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 5 } });
     const project = await scene.project({ gitUrl: "https://git.example.com/acme/shop.git", rollbackWindow: 1 });
     const made = await several(scene, project, 4);
@@ -71,7 +71,7 @@ describe("release folders", () => {
     expect(await available(scene, project)).toContain(first!.id);
   });
 
-  test("of previews stay, and previews take no former release its place", async () => {
+  test("of previews stay, and previews do not displace former releases", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const [first] = await several(scene, project, 1);
@@ -82,7 +82,7 @@ describe("release folders", () => {
     expect((await scene.folders()).toSorted()).toEqual([preview.id, ...ids(made.slice(-2))].toSorted());
   });
 
-  test("of failed and cancelled deployments go at once, and take no former release its place", async () => {
+  test("of failed and cancelled deployments are removed at once, and do not displace former releases", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const made = await several(scene, project, 2);
@@ -91,7 +91,7 @@ describe("release folders", () => {
     expect((await scene.folders()).toSorted()).toEqual(ids(made).toSorted());
   });
 
-  test("that a rollback runs stay as long as it does", async () => {
+  test("stay as long as a rollback runs from them", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const [first] = await several(scene, project, 2);
@@ -129,7 +129,7 @@ describe("deleting", () => {
     expect(await scene.folders()).toEqual([second!.id]);
   });
 
-  test("a release whose files a rollback runs leaves them to it", async () => {
+  test("a release keeps its files for a rollback that runs from them", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const [first] = await several(scene, project, 2);
@@ -141,7 +141,7 @@ describe("deleting", () => {
     expect(await scene.folders()).not.toContain(first!.id);
   });
 
-  test("a release that a waiting rollback goes back to leaves its files to it", async () => {
+  test("a release keeps its files for a queued rollback to it", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const [first] = await several(scene, project, 2);
@@ -153,7 +153,7 @@ describe("deleting", () => {
     expect(await scene.settled(id)).toMatchObject({ status: "ready", artifactOf: first!.id });
   });
 
-  test("a preview ends its address", async () => {
+  test("a preview removes its address", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const preview = await scene.deployed(project, { environment: "preview" });
@@ -162,7 +162,7 @@ describe("deleting", () => {
     expect(await scene.running()).toEqual([]);
   });
 
-  test.each(["queued", "building"] as const)("one that is %s is refused", async (status) => {
+  test.each(["queued", "building"] as const)("a deployment that is %s is refused", async (status) => {
     await using scene = await EngineScene.open();
     scene.scriptBuild({ hangs: true });
     const project = await scene.project();

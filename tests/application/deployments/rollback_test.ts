@@ -52,7 +52,7 @@ describe("a rollback", () => {
     expect(ready.steps.map(({ name }) => name)).not.toContain("build");
   });
 
-  test("runs with the environment and the plan as they were, whatever the project says now", async () => {
+  test("runs with the recorded environment and plan, not with those of the project", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({ gitUrl: REPOSITORY, startCommand: "serve the first", healthPath: "/first" });
     await variable(scene, project.id, "from the first");
@@ -71,7 +71,7 @@ describe("a rollback", () => {
     expect(now.plan.healthPath).toBe("/second");
   });
 
-  test("to a cleaned release builds its commit anew", async () => {
+  test("to a cleaned release rebuilds its commit", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const first = await scene.deployed(project);
@@ -104,7 +104,7 @@ describe("a rollback", () => {
     expect(scene.served(project)).toBe(last.id);
   });
 
-  test("that waits keeps its files from being cleaned up meanwhile", async () => {
+  test("that is queued protects its files from cleanup", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project({});
     const first = await scene.deployed(project, { uploadSessionId: await scene.upload(APP) });
@@ -119,7 +119,7 @@ describe("a rollback", () => {
     expect(await scene.settled(made.id)).toMatchObject({ status: "ready", artifactOf: first.id });
   });
 
-  test("to a deployment that never was a release is refused", async () => {
+  test("to a deployment that was never a release is refused", async () => {
     await using scene = await EngineScene.open();
     scene.scriptBuild({ exitCode: 1 });
     const failed = await scene.deployed(await scene.project());
@@ -148,7 +148,7 @@ describe("a rollback", () => {
     expect(twice).toMatchObject({ status: "ready", artifactOf: first.id, rollbackOf: once.id });
   });
 
-  test("that fails leaves the files it wanted to go back to", async () => {
+  test("that fails leaves the files of its target", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const first = await scene.deployed(project);
@@ -176,7 +176,7 @@ describe("a redeploy", () => {
     expect(exact.status).toBe("ready");
   });
 
-  test("takes the project's settings and variables as they are now", async () => {
+  test("uses the project's current settings and variables", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     await variable(scene, project.id, "then");
@@ -187,7 +187,7 @@ describe("a redeploy", () => {
     expect(requests[0]!.environment.get("GREETING")?.reveal()).toBe("now");
   });
 
-  test("of an upload builds a copy of its files, as long as they are there", async () => {
+  test("of an upload builds a copy of its files, as long as they exist", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project({});
     const first = await scene.deployed(project, { uploadSessionId: await scene.upload(APP) });
@@ -198,7 +198,7 @@ describe("a redeploy", () => {
     await expect(again(scene, first.id)).rejects.toMatchObject({ kind: "invalid", code: "artifact_gone" });
   });
 
-  test("of a folder of the host that an admin named is for all who may deploy", async () => {
+  test("of a folder of the host that an admin set is allowed to all who may deploy", async () => {
     const hostFolders = new MemoryHostFolders(["/srv/shop"]);
     await using scene = await EngineScene.open({ replace: () => ({ hostFolders }) });
     scene.known.local["/srv/shop"] = APP;

@@ -16,7 +16,7 @@ async function scene(options: Parameters<typeof EngineScene.open>[0] = {}) {
   return { opened, project };
 }
 
-async function expectNothingTold(opened: EngineScene, id: string) {
+async function expectNothingLeaked(opened: EngineScene, id: string) {
   const shown = await opened.useCases.viewDeployment(opened.by, id);
   const kinds = await Promise.all(
     (["build", "runtime"] as const).map((kind) =>
@@ -29,28 +29,28 @@ async function expectNothingTold(opened: EngineScene, id: string) {
 
 const SHOWN = [SECRET, `key=${SECRET};`, btoa(SECRET), encodeURIComponent(SECRET), JSON.stringify({ SECRET })];
 
-test("a secret that a build or a program prints is masked in every event, log and answer", async () => {
+test("a secret that a build or a program prints is masked in every event, log and response", async () => {
   const { opened, project } = await scene();
   await using _ = opened;
   opened.scriptBuild({ prints: SHOWN });
   opened.memory.runtime.scripts.set(START, { does: "answers", prints: SHOWN });
   const { id, status } = await opened.deployed(project);
   expect(status).toBe("ready");
-  await expectNothingTold(opened, id);
+  await expectNothingLeaked(opened, id);
   const lines = await opened.useCases.readLogs(opened.by, id, { since: 0, limit: 10, kind: "runtime" });
   expect(lines.map(({ message }) => message)[1]).toBe("key=[secret];");
 });
 
-test("what a program printed before it ended is shown without its secrets", async () => {
+test("the output of a program that ended is shown without its secrets", async () => {
   const { opened, project } = await scene();
   await using _ = opened;
   opened.memory.runtime.scripts.set(START, { does: "ends", code: 1, prints: SHOWN });
   const { id } = await opened.deployed(project);
   expect(await opened.log(id)).toContain("key=[secret];");
-  await expectNothingTold(opened, id);
+  await expectNothingLeaked(opened, id);
 });
 
-test("a failure that quotes a secret is told without it", async () => {
+test("an error that quotes a secret is shown without it", async () => {
   const { opened, project } = await scene({
     replace: ({ builder }) => ({
       builder: intercepted(builder, "build", () =>
@@ -61,7 +61,7 @@ test("a failure that quotes a secret is told without it", async () => {
   await using _ = opened;
   const failed = await opened.deployed(project);
   expect(failed.error).toEqual({ code: "build_failed", message: 'Cannot run "deploy --key [secret]"', step: "build" });
-  await expectNothingTold(opened, failed.id);
+  await expectNothingLeaked(opened, failed.id);
 });
 
 test("a command that holds a secret is shown without it", async () => {
@@ -75,7 +75,7 @@ test("a command that holds a secret is shown without it", async () => {
   expectHidden(JSON.stringify(await opened.events(id)), { variable: SECRET });
 });
 
-test("what the former version of a service prints is shown without the secrets that it was started with", async () => {
+test("the output of a former version of a service is shown without the secrets that it was started with", async () => {
   await using opened = await shopScene();
   const project = await shopProject(opened);
   const set = (value: string) =>
@@ -98,10 +98,10 @@ test("what the former version of a service prints is shown without the secrets t
   const refused = await opened.useCases.rejectDeployment(opened.by, id).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: "reject_failed" });
   expect(await opened.log(id)).toContain("key=[secret];");
-  await expectNothingTold(opened, id);
+  await expectNothingLeaked(opened, id);
 });
 
-test("a program or a build that calls a secret by mistake is told of without it", async () => {
+test("the error of a program or a build that runs a secret as a command is shown without it", async () => {
   const { opened, project } = await scene();
   await using _ = opened;
   const word = "canary-0123456789-word";

@@ -29,7 +29,7 @@ async function scene() {
 const messages = (all: readonly OutputLine[]) => all.map(({ seq, message }) => `${seq} ${message}`);
 
 describe("ServiceLog", () => {
-  test("read() goes on from what is recorded to what the instance prints, as far as the limit", async () => {
+  test("read() continues from the recorded lines to the live output, up to the limit", async () => {
     const { log, owner, record, runtimeLogs } = await scene();
     await record("one", lines("a", "b"));
     await runtimeLogs.seal(owner, "one");
@@ -41,7 +41,7 @@ describe("ServiceLog", () => {
     expect(await read.read({ since: 4, limit: 2 })).toEqual([]);
   });
 
-  test("read() asks nobody who may be away for what is recorded", async () => {
+  test("read() does not need the runtime for recorded lines", async () => {
     const { log, record } = await scene();
     await record("one", lines("a", "b"));
     const read = await log(() => Promise.reject(new Error("The engine is away")));
@@ -49,7 +49,7 @@ describe("ServiceLog", () => {
     expect(await read.read({ since: 2, limit: 10 })).toEqual([]);
   });
 
-  test("read() finds what was recorded and removed while it asked", async () => {
+  test("read() finds lines that were recorded and removed while it read", async () => {
     const { log, record } = await scene();
     const read = await log(async () => {
       await record("one", lines("a", "b", "bye"));

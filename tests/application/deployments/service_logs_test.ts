@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { deployShop, SHOP, shopProject, shopScene } from "../../support/apps/service_scene.ts";
 
-test("without a name the output of all services is shown, each line with its service", async () => {
+test("without a service name, the output of all services is shown, each line with its service", async () => {
   await using scene = await shopScene();
   const project = await shopProject(scene);
   const { scripts } = scene.memory.runtime;

@@ -28,7 +28,7 @@ const isDown = ({ services }: Deployment) => services[0]?.outage !== undefined;
 const isUp = (deployment: Deployment) => !isDown(deployment);
 
 describe("OutageWatch", () => {
-  test("shows a live service that ended, and that it is back, and the deployment stays ready", async () => {
+  test("records that a live service ended and that it is back, and the deployment stays ready", async () => {
     await using scene = await EngineScene.open();
     const live = await scene.deployed(await scene.project());
     await using _ = watched(scene);
@@ -46,7 +46,7 @@ describe("OutageWatch", () => {
     ]);
   });
 
-  test("finds what nobody told of, down or back", async () => {
+  test("finds changes that were not reported, down or up", async () => {
     await using scene = await EngineScene.open();
     const live = await scene.deployed(await scene.project());
     const instanceId = await endIt(scene, live);
@@ -61,7 +61,7 @@ describe("OutageWatch", () => {
     await scene.until(live.id, isUp);
   });
 
-  test("takes one that kept ending for back only once it has stayed up", async () => {
+  test("treats one in a crash loop as back only once it has stayed up", async () => {
     await using scene = await EngineScene.open();
     const live = await scene.deployed(await scene.project());
     {
@@ -79,7 +79,7 @@ describe("OutageWatch", () => {
     await scene.until(live.id, isUp);
   });
 
-  test("tells of one that comes and goes no more often than every minute, and of one that lasts then", async () => {
+  test("reports one that flaps at most every minute, and one that stays down after that", async () => {
     await using scene = await EngineScene.open();
     const live = await scene.deployed(await scene.project());
     await using _ = watched(scene);
@@ -101,7 +101,7 @@ describe("OutageWatch", () => {
     await eventually(services, ({ length }) => length === before + 1);
   });
 
-  test("is no news of a release that was replaced while it was down", async () => {
+  test("ignores a release that was replaced while it was down", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const former = await scene.deployed(project);
@@ -116,7 +116,7 @@ describe("OutageWatch", () => {
     expect(await view()).toMatchObject({ status: "stopped", error: null });
   });
 
-  test("says nothing of what was stopped, or serves nobody", async () => {
+  test("reports nothing about stopped services and replaced releases", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const former = await scene.deployed(project);

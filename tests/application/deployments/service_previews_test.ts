@@ -8,7 +8,7 @@ const preview = (scene: EngineScene, project: Project, wanted: Versions = SHOP) 
   scene.deployed(project, { services: shop(wanted), environment: "preview" });
 
 describe("a preview of several services", () => {
-  test("fails as a whole when a part does not come up, and nobody waits for a decision about it", async () => {
+  test("fails as a whole when a service does not come up, and waits for no decision", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const live = await deployShop(scene, project, SHOP);
@@ -20,7 +20,7 @@ describe("a preview of several services", () => {
     expect((await deployShop(scene, project, { ...SHOP, web: "2" })).status).toBe("ready");
   });
 
-  test("runs what ends by itself when it is gone back to: its volumes are new", async () => {
+  test("runs one-off services again in a rollback: its volumes are new", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await preview(scene, project);
@@ -29,7 +29,7 @@ describe("a preview of several services", () => {
     expect(scene.memory.runtime.started.filter(({ service }) => service === "migrate")).toHaveLength(2);
   });
 
-  test("takes its volumes along when it is deleted, and leaves those of its project", async () => {
+  test("is deleted with its volumes, and leaves those of its project", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -39,7 +39,7 @@ describe("a preview of several services", () => {
     expect(await scene.memory.volumes.list(project.id)).toHaveLength(1);
   });
 
-  test("that a killed server has left is swept away with its volumes", async () => {
+  test("that a killed server left behind is swept with its volumes", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const { id } = await preview(scene, project);

@@ -13,11 +13,11 @@ function filesWith(others: string): Record<string, string> {
 
 const WORKER = "  jobs: { image: 'worker:1' }\n";
 
-describe("the files that a service sees which was left as it was", () => {
+describe("the files of a service that later deployments left unchanged", () => {
   test.each([
     ["one service", ""],
     ["several", WORKER],
-  ])("stay, however many deployments of %s came since", async (_, others) => {
+  ])("stay, however many deployments of %s follow", async (_, others) => {
     await using scene = await shopScene({ engine: { rollbackWindow: 1 } });
     scene.known.git[REPOSITORY] = { commits: [commit("a1", filesWith(others))] };
     const project = await scene.project();
@@ -30,7 +30,7 @@ describe("the files that a service sees which was left as it was", () => {
     expect(await scene.folders()).toHaveLength(3);
   });
 
-  test("stay when the deployment is deleted that they came with", async () => {
+  test("stay when the deployment that they came with is deleted", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = { commits: [commit("a1", filesWith(WORKER))] };
     const project = await scene.project();
@@ -42,7 +42,7 @@ describe("the files that a service sees which was left as it was", () => {
     expect(await scene.folders()).toContain(first.id);
   });
 
-  test("stay when that is deleted while no engine tells what runs", async () => {
+  test("stay when it is deleted while no engine can list what runs", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = { commits: [commit("a1", filesWith(WORKER))] };
     const project = await scene.project();

@@ -16,7 +16,7 @@ import {
 import { eventually } from "../../support/eventually.ts";
 
 describe("a deployment of several services", () => {
-  test("starts each after what it depends on, and leads visitors to those that are for them", async () => {
+  test("starts each after its dependencies, and routes visitors to the public ones", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const ready = await deployShop(scene, project, SHOP);
@@ -46,7 +46,7 @@ describe("a deployment of several services", () => {
     expect(eventSummary(await scene.events(ready.id)).slice(-4)).toContain("end ready");
   });
 
-  test("needs no source, and tells of each service as it goes on", async () => {
+  test("needs no source, and reports on each service as it progresses", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const ready = await deployShop(scene, project, SHOP);
@@ -63,7 +63,7 @@ describe("a deployment of several services", () => {
     }
   });
 
-  test("leaves alone what is the same, and replaces what changed: visited ones beside the former, others in its place", async () => {
+  test("leaves unchanged services alone, and replaces changed ones: public ones in parallel, others in place", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -89,8 +89,8 @@ describe("a deployment of several services", () => {
     const after = await runningServices(scene, project);
     expect([after["web"], after["db"], after["migrate"]]).toEqual([before["web"], before["db"], before["migrate"]]);
     expect(await versions(scene, project)).toEqual({ ...SHOP, api: "2", worker: "2" });
-    const asked = scene.memory.runtime.started.slice(5);
-    expect(asked.map(({ service, unannounced = false }) => [service, unannounced]).sort()).toEqual([
+    const started = scene.memory.runtime.started.slice(5);
+    expect(started.map(({ service, unannounced = false }) => [service, unannounced]).sort()).toEqual([
       ["api", true],
       ["worker", false],
     ]);
@@ -125,7 +125,7 @@ describe("a deployment of several services", () => {
     expect(lasting).toEqual(["api", "db", "migrate", "web"]);
   });
 
-  test("keeps volumes whatever happens, and gives them to the project alone", async () => {
+  test("keeps volumes in every case, and gives them to the project alone", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -134,7 +134,7 @@ describe("a deployment of several services", () => {
     expect(await scene.memory.volumes.list(project.id)).toEqual([{ scope: project.id, name: "data" }]);
   });
 
-  test("goes on without the service whose image cannot be had", async () => {
+  test("continues without the service whose image cannot be pulled", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -146,7 +146,7 @@ describe("a deployment of several services", () => {
     expect(scene.memory.runtime.started.slice(5).map(({ instanceId }) => instanceId)).toEqual([api!.instanceId]);
   });
 
-  test("fails, and leaves the former one serving, when not one comes up", async () => {
+  test("fails, and leaves the former one serving, when no service comes up", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await scene.deployed(project, { services: [{ name: "web", image: "web:1", ports: [80] }], publicEndpoints: [] });
@@ -160,7 +160,7 @@ describe("a deployment of several services", () => {
     expect(await scene.log(failed.id)).toContain("it went wrong");
   });
 
-  test("fails when all that came up has ended by itself: nothing serves", async () => {
+  test("fails when everything that came up has ended by itself: nothing serves", async () => {
     await using scene = await shopScene();
     const failed = await deployShop(scene, await shopProject(scene, { publicEndpoints: [] }), {
       migrate: "1",
@@ -177,7 +177,7 @@ describe("a deployment of several services", () => {
     expect((await scene.deployed(project, { services: services.slice(0, 1) })).status).toBe("ready");
   });
 
-  test("goes back to its record in a rollback, leaves alone what is the same, and runs no migration again", async () => {
+  test("returns to its record in a rollback, leaves unchanged services alone, and repeats no migration", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
@@ -208,7 +208,7 @@ describe("a deployment of several services", () => {
     expect(new Set(Object.values(statuses(again)))).toEqual(new Set(["unchanged"]));
   });
 
-  test("comes back after the machine was started anew, what others depend on first, and without its migration", async () => {
+  test("is restored after a restart of the machine, dependencies first, and without its migration", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -220,7 +220,7 @@ describe("a deployment of several services", () => {
     expect(await currentRoutes(scene.world, { baseDomain: "localhost" })()).toHaveLength(2);
   });
 
-  test("is deleted with all that runs of it, also what a former deployment started", async () => {
+  test("is deleted with everything that runs of it, including what a former deployment started", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
@@ -237,7 +237,7 @@ describe("a deployment of several services", () => {
     expect(await scene.memory.runtime.list()).toEqual([]);
   });
 
-  test("is told, measured and restarted service by service", async () => {
+  test("is listed, measured and restarted service by service", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const { id } = await deployShop(scene, project, SHOP);
@@ -248,7 +248,7 @@ describe("a deployment of several services", () => {
     expect(usage.map(({ name }) => name)).toContain("db");
   });
 
-  test("keeps a preview apart: names, volumes and services of its own", async () => {
+  test("keeps a preview separate: with its own names, volumes and services", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
@@ -260,7 +260,7 @@ describe("a deployment of several services", () => {
     expect(await scene.memory.volumes.list(preview.id)).toHaveLength(1);
   });
 
-  test("keeps the addresses of previews for previews: nobody can claim those that are to come", async () => {
+  test("reserves the addresses of previews: future ones cannot be claimed", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const preview = await scene.deployed(project, { services: shop(SHOP), environment: "preview" });
@@ -287,7 +287,7 @@ describe("services of a source", () => {
   ].join("\n");
   const FILES = { "compose.yaml": COMPOSE, "web/Dockerfile": "FROM scratch", "web/page": "one" };
 
-  test("are those of its compose file; what is built from the same files is not built again", async () => {
+  test("are those of its compose file; a service built from unchanged files is not rebuilt", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = { commits: [commit("a1", FILES)] };
     const project = await scene.project();
@@ -302,7 +302,7 @@ describe("services of a source", () => {
     expect(scene.memory.imageBuilder.requests).toHaveLength(2);
   });
 
-  test("that are made from the same are built once, and each keeps the image as its own", async () => {
+  test("with the same build are built once, and each keeps the image as its own", async () => {
     await using scene = await shopScene();
     const twice = "services: { web: { build: ./web, expose: ['8080'] }, worker: { build: ./web, command: work } }";
     scene.known.git[REPOSITORY] = { commits: [commit("a1", { ...FILES, "compose.yaml": twice })] };
@@ -319,7 +319,7 @@ describe("services of a source", () => {
     expect([second.status, statuses(second)]).toEqual(["failed", { web: "failed", worker: "failed" }]);
   });
 
-  test("fail with file, line and sentence when the compose file is wrong", async () => {
+  test("fail with file, line and message when the compose file is wrong", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = {
       commits: [commit("a1", { "compose.yaml": "services:\n  web:\n    imagee: nginx\n" })],
@@ -330,7 +330,7 @@ describe("services of a source", () => {
     expect(failed.error?.message).toContain("3");
   });
 
-  test("run as processes where they need no image, and know each other by address", async () => {
+  test("run as processes if they need no image, and find each other by address", async () => {
     await using scene = await EngineScene.open();
     scene.known.git[REPOSITORY] = {
       commits: [commit("a1", { "web/package.json": APP["package.json"]!, "api/package.json": APP["package.json"]! })],
@@ -348,7 +348,7 @@ describe("services of a source", () => {
     expect(web!.environment.get("API_URL")?.reveal()).toBe(`http://127.0.0.1:${running!.port}`);
   });
 
-  test("that are processes are replaced with those who know their address, beside each other", async () => {
+  test("that are processes are replaced in parallel, together with those that know their address", async () => {
     await using scene = await EngineScene.open();
     const files = {
       "web/package.json": APP["package.json"]!,
@@ -375,7 +375,7 @@ describe("services of a source", () => {
     expect((await runningServices(scene, project))["jobs"]).toEqual(before["jobs"]!);
   });
 
-  test("that are processes are replaced when code changed that they share, or how one is built", async () => {
+  test("that are processes are replaced when shared code or the build of one changed", async () => {
     await using scene = await shopScene({ engine: { runtime: "process" } });
     const files = {
       "package.json": JSON.stringify({ workspaces: ["web", "api", "shared"] }),
@@ -458,7 +458,7 @@ describe("services of a source", () => {
     });
   });
 
-  test("do not see on the way back what is not allowed any more", async () => {
+  test("do not see in a rollback what is no longer allowed", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene, { publicEndpoints: [], hostPaths: ["/srv/media"] });
     const services = [{ name: "web", image: "web:1", ports: [80], volumes: ["/srv/media:/media"] }];

@@ -28,7 +28,7 @@ function allBegun(): Promise<void> {
 }
 
 describe("Slots", () => {
-  test("run() lets no more begin than there is room for, in the order they came", async () => {
+  test("run() starts no more than there are slots, in order of arrival", async () => {
     const [slots, begun] = [new Slots(2), [] as string[]];
     const works = ["a1", "a2", "a3", "a4"].map((name) => work(slots, begun, name));
     await allBegun();
@@ -37,7 +37,7 @@ describe("Slots", () => {
     expect(begun).toEqual(["a1", "a2", "a3", "a4"]);
   });
 
-  test("run() lets somebody begin before the many of another", async () => {
+  test("run() starts a task of one key before the many of another", async () => {
     const [slots, begun] = [new Slots(2), [] as string[]];
     const many = ["b1", "b2", "b3", "b4", "b5"].map((name) => work(slots, begun, name));
     const one = work(slots, begun, "a1");
@@ -49,7 +49,7 @@ describe("Slots", () => {
     expect(begun).toHaveLength(6);
   });
 
-  test("run() gives up waiting when it is aborted, and keeps no room", async () => {
+  test("run() stops waiting when it is aborted, and keeps no slot", async () => {
     const [slots, begun] = [new Slots(1), [] as string[]];
     const stop = new AbortController();
     const first = work(slots, begun, "a1");

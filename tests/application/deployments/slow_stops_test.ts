@@ -39,7 +39,7 @@ async function restarts(scene: EngineScene): Promise<number[]> {
 }
 
 describe("restartInstances()", () => {
-  test("restarts all services side by side", async () => {
+  test("restarts all services in parallel", async () => {
     await using scene = await shopScene();
     const { live } = await liveShop(scene);
     const gated = gatedRuntime(scene.world.runtime, "restart");
@@ -51,12 +51,12 @@ describe("restartInstances()", () => {
     expect(await restarts(scene)).toEqual([1, 1, 1, 1]);
   });
 
-  test("says when it takes longer than an answer may, and goes on; whoever asks again waits for the same restart", async () => {
+  test("asks to retry when it takes too long, and continues; a repeated request waits for the same restart", async () => {
     await using scene = await shopScene();
     const { live } = await liveShop(scene);
     const gated = gatedRuntime(scene.world.runtime, "restart");
     const restart = restartInstances({ ...scene.world, ...gated, ...LATE });
-    for (let asked = 0; asked < 2; asked++) {
+    for (let attempt = 0; attempt < 2; attempt++) {
       const { kind, code, retryAfter } = await failureOf(restart(scene.by, live.id));
       expect({ kind, code, retryAfter }).toEqual({
         kind: "unavailable",
@@ -73,7 +73,7 @@ describe("restartInstances()", () => {
     expect(times).toEqual([1, 1, 1, 1]);
   });
 
-  test("restarts the others where one cannot be, and says why", async () => {
+  test("restarts the others when one fails, and says why", async () => {
     await using scene = await shopScene();
     const { live } = await liveShop(scene);
     const gated = gatedRuntime(scene.world.runtime, "restart");
@@ -86,7 +86,7 @@ describe("restartInstances()", () => {
 });
 
 describe("removeDeployment()", () => {
-  test("stops all services side by side, after visitors have left", async () => {
+  test("stops all services in parallel, after their requests have drained", async () => {
     await using scene = await shopScene();
     const { project, live } = await liveShop(scene);
     const gated = gatedRuntime(scene.world.runtime, "remove");
@@ -98,7 +98,7 @@ describe("removeDeployment()", () => {
     expect([await scene.running(), await scene.folders()]).toEqual([[], []]);
   });
 
-  test("says when that takes longer than an answer may, and goes on", async () => {
+  test("asks to retry when it takes too long, and continues in the background", async () => {
     await using scene = await shopScene();
     const { live } = await liveShop(scene);
     const gated = gatedRuntime(scene.world.runtime, "remove");
@@ -113,7 +113,7 @@ describe("removeDeployment()", () => {
     expect(await scene.running()).toEqual([]);
   });
 
-  test("logs what fails after the answer", async () => {
+  test("logs failures after the response", async () => {
     await using scene = await shopScene();
     const { live } = await liveShop(scene);
     const gated = gatedRuntime(scene.world.runtime, "remove");
@@ -129,15 +129,15 @@ describe("removeDeployment()", () => {
 });
 
 describe("removeProject()", () => {
-  test("stops everything side by side and waits until no edge leads to it", async () => {
+  test("stops everything in parallel and waits until no edge leads to it", async () => {
     await using scene = await shopScene();
     const { project, live } = await liveShop(scene);
     const wanted = { services: shop({ db: "1" }), publicEndpoints: [], environment: "preview" } as const;
     const preview = await scene.deployed(project, wanted);
     const gated = gatedRuntime(scene.world.runtime, "remove");
-    const [told, edgeGate] = [new Set<string | null>(), Promise.withResolvers<void>()];
+    const [notified, edgeGate] = [new Set<string | null>(), Promise.withResolvers<void>()];
     const forget = scene.memory.liveReleases.onChange((key) => {
-      told.add(key);
+      notified.add(key);
       return edgeGate.promise;
     });
     let isOver = false;
@@ -149,7 +149,7 @@ describe("removeProject()", () => {
       (left) => left.length === 0,
     );
     expect(scene.served(project)).toBeUndefined();
-    expect(told).toEqual(new Set([project.id, preview.id]));
+    expect(notified).toEqual(new Set([project.id, preview.id]));
     expect(isOver).toBe(false);
     edgeGate.resolve();
     await removing;
@@ -157,7 +157,7 @@ describe("removeProject()", () => {
     expect(await scene.memory.deployments.get(live.id)).toBeUndefined();
   });
 
-  test("ends what is being deployed before, so that nothing comes up afterwards", async () => {
+  test("ends running deployments first, so that nothing comes up afterwards", async () => {
     await using scene = await shopScene();
     const { project } = await liveShop(scene);
     const started = Promise.withResolvers<void>();
@@ -179,7 +179,7 @@ describe("removeProject()", () => {
     expect([await scene.running(), scene.served(project)]).toEqual([[], undefined]);
   });
 
-  test("says when that takes longer than an answer may, and goes on; whoever asks again meanwhile waits for the same", async () => {
+  test("asks to retry when it takes too long, and continues; a repeated request waits for the same removal", async () => {
     await using scene = await shopScene();
     const { project } = await liveShop(scene);
     const gate = Promise.withResolvers<void>();
@@ -188,7 +188,7 @@ describe("removeProject()", () => {
       return goOn();
     });
     const remove = removeProject({ ...scene.world, deploymentQueue, ...LATE });
-    for (let asked = 0; asked < 2; asked++) {
+    for (let attempt = 0; attempt < 2; attempt++) {
       const failure = await failureOf(remove(scene.by, project.id));
       expect([failure.kind, failure.code]).toEqual(["unavailable", "removal_takes_long"]);
     }
@@ -202,7 +202,7 @@ describe("removeProject()", () => {
     expect(scene.memory.log.lines.filter(({ level }) => level === "warn")).toEqual([]);
   });
 
-  test("fails for whoever comes second as for a project that is not there", async () => {
+  test("fails for a second caller as for a project that does not exist", async () => {
     await using scene = await shopScene();
     const { project } = await liveShop(scene);
     await scene.useCases.removeProject(scene.by, project.id);

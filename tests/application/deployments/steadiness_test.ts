@@ -20,7 +20,7 @@ async function deployedWith(looks: (count: number) => Look, { lookMs = 0, health
   return { deployment, log: await scene.log(deployment.id) };
 }
 
-test("a service that nobody visits may end until what it needs is there, if it stays up then", async () => {
+test("a service without visitors may end until its dependency is there, if it stays up then", async () => {
   const looks: readonly Look[] = [
     { status: "running", restarts: 0 },
     { status: "restarting", restarts: 1 },
@@ -33,7 +33,7 @@ test("a service that nobody visits may end until what it needs is there, if it s
   expect(log.filter((line) => line.startsWith("worker "))).toEqual(["worker was started", "worker is up"]);
 });
 
-test("one that ends again and again is not up, however slowly the engine tells", async () => {
+test("a service in a crash loop is not up, however slowly the engine reports", async () => {
   const { deployment: held, log } = await deployedWith(
     (count) => {
       const restarts = Math.ceil(count / 2);

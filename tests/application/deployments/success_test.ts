@@ -14,7 +14,7 @@ import { eventually } from "../../support/eventually.ts";
 
 const STEPS = ["fetch", "detect", "build", "start", "health", "switch", "retire", "clean"];
 
-test("an app is fetched, recognised, built, started, asked and given its traffic", async () => {
+test("an app is fetched, detected, built, started, checked and given its traffic", async () => {
   await using scene = await EngineScene.open();
   const project = await scene.project();
   const { id } = await scene.deploy(project);
@@ -39,7 +39,7 @@ test("an app is fetched, recognised, built, started, asked and given its traffic
   expect(live?.deployment.id).toBe(id);
 });
 
-test("its events tell of every status and step in order, and end with the end", async () => {
+test("the events report every status and step in order, and finish with the end", async () => {
   await using scene = await EngineScene.open();
   const { id } = await scene.deployed(await scene.project());
   const events = await scene.events(id);
@@ -76,7 +76,7 @@ test("a static site is served from its folder and runs nothing", async () => {
   expect(await scene.running()).toEqual([]);
 });
 
-test("a static site is served from where its build leaves it", async () => {
+test("a static site is served from the output folder of its build", async () => {
   await using scene = await EngineScene.open();
   scene.known.git[REPOSITORY] = { commits: [commit("b2", APP)] };
   scene.scriptBuild({
@@ -91,7 +91,7 @@ test("a static site is served from where its build leaves it", async () => {
   });
 });
 
-test("a redeploy replaces what served before, which then stops", async () => {
+test("a redeploy replaces the live release, which then stops", async () => {
   await using scene = await EngineScene.open();
   const project = await scene.project();
   const first = await scene.deployed(project);
@@ -120,7 +120,7 @@ test("a preview has an address of its own and leaves the live release alone", as
   expect((await scene.running()).toSorted()).toEqual([live.id, preview.id].toSorted());
 });
 
-test("an app that crashed once before it answered is live all the same", async () => {
+test("an app that crashed once before it answered goes live", async () => {
   await using scene = await EngineScene.open();
   const { runtime } = scene.memory;
   const start = runtime.start.bind(runtime);

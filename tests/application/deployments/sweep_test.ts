@@ -30,7 +30,7 @@ test("the sweep keeps what is live, kept, running or shared, and removes the res
   expect((await scene.settled((await scene.useCases.rollback(scene.by, back.id)).id)).status).toBe("ready");
 });
 
-test("the sweep removes what a deleted deployment has left running", async () => {
+test("the sweep removes what a deleted deployment left running", async () => {
   await using scene = await EngineScene.open();
   const project = await scene.project();
   const { id } = await scene.deployed(project);
@@ -40,7 +40,7 @@ test("the sweep removes what a deleted deployment has left running", async () =>
   expect(await scene.folders()).not.toContain(id);
 });
 
-test("the sweep removes the folders of sources that a killed server looked at, once nobody can be at it any more", async () => {
+test("the sweep removes the folders of sources that a killed server inspected, once no inspection can be running", async () => {
   await using scene = await EngineScene.open();
   const { clock, releaseFolders } = scene.memory;
   const sweep = sweepReleases(scene.memory, 2);
@@ -61,7 +61,7 @@ test("the sweep removes the folders of sources that a killed server looked at, o
   expect(await scene.folders()).toEqual([looking]);
 });
 
-test("the folder of a source that is looked at is one that the sweep knows, and gone afterwards", async () => {
+test("the folder of a source under inspection is known to the sweep, and removed afterwards", async () => {
   const made: string[] = [];
   await using scene = await EngineScene.open({
     replace: ({ releaseFolders }) => ({
@@ -77,7 +77,7 @@ test("the folder of a source that is looked at is one that the sweep knows, and 
   expect(await scene.folders()).toEqual([]);
 });
 
-test("the sweep removes at once what a killed server had stopped, and records what it printed", async () => {
+test("the sweep removes at once what a killed server had stopped, and records its output", async () => {
   await using scene = await EngineScene.open();
   scene.memory.runtime.scripts.set(START, { does: "answers", prints: ["up"], lastWords: ["bye"] });
   const project = await scene.project();

@@ -34,7 +34,7 @@ describe("a program that answers with an error", () => {
   test.each([
     [500, "it answers 500 on /health"],
     [404, "it answers 404 on /health"],
-  ])("on its healthPath by %p is not said to keep silent", async (status, reason) => {
+  ])("on its healthPath by %p is not reported as silent", async (status, reason) => {
     await using scene = await EngineScene.open();
     scene.status = () => status;
     const failed = await scene.deployed(await scene.project({ gitUrl: REPOSITORY, healthPath: "/health" }));
@@ -43,10 +43,10 @@ describe("a program that answers with an error", () => {
     expect(failed.error!.message).not.toContain("did not answer on");
   });
 
-  test("while it is watched is named with its status", async () => {
+  test("during probation is reported with its status", async () => {
     await using scene = await EngineScene.open();
-    let asked = 0;
-    scene.status = () => (++asked === 1 ? 200 : 503);
+    let checks = 0;
+    scene.status = () => (++checks === 1 ? 200 : 503);
     const failed = await scene.deployed(await scene.project({ gitUrl: REPOSITORY, healthPath: "/health" }));
     expect(failed.error).toMatchObject({ code: "health_failed", step: "switch" });
     expect(failed.error!.message).toContain("it was well, and now it answers 503 on /health");
@@ -60,7 +60,7 @@ describe("a program that answers with an error", () => {
     expect(await warnings(scene, ready.id)).toEqual([expect.stringMatching(/^It answers 500 on \/.*set healthPath/i)]);
   });
 
-  test.each([200, 302, 401, 404, null])("that is %p without a healthPath is nothing to warn of", async (status) => {
+  test.each([200, 302, 401, 404, null])("that is %p without a healthPath causes no warning", async (status) => {
     await using scene = await EngineScene.open();
     scene.status = () => status;
     const ready = await scene.deployed(await scene.project());
@@ -69,15 +69,15 @@ describe("a program that answers with an error", () => {
   });
 });
 
-describe("a program that nobody gets to", () => {
-  test("because it listens on another port is told which, and what to do", async () => {
+describe("a program that cannot be reached", () => {
+  test("because it listens on another port gets an error with that port and what to do", async () => {
     const message = await failedWith([{ address: "0.0.0.0", port: 9999 }]);
     expect(message).toMatch(
       /^Cannot bring it live: it listens on 9999, not on \$PORT \(\d+\)\. .*environment variable PORT/,
     );
   });
 
-  test("because it listens nowhere is told so, whether a healthPath is asked or not", async () => {
+  test("because it listens nowhere gets an error that says so, with and without a healthPath", async () => {
     for (const settings of [{}, { healthPath: "/health" }]) {
       expect(await failedWith([], settings)).toMatch(
         /^Cannot bring it live: it listens on no port, and should on \$PORT/,
@@ -85,7 +85,7 @@ describe("a program that nobody gets to", () => {
     }
   });
 
-  test("in a container because it listens on 127.0.0.1 is told to listen on 0.0.0.0", async () => {
+  test("in a container because it listens on 127.0.0.1 gets an error that asks for 0.0.0.0", async () => {
     await using scene = await EngineScene.open({ engine: { runtime: "docker" } });
     const listens = [{ address: "127.0.0.1", port: 3000 }];
     scene.memory.runtime.scripts.set("service:app", { does: "keeps_silent", listens });
@@ -94,7 +94,7 @@ describe("a program that nobody gets to", () => {
     expect(failed.error!.message).toBe("Cannot bring it live: it listens on 127.0.0.1 only; make it listen on 0.0.0.0");
   });
 
-  test("in a container because it listens on another port is told which setting names it", async () => {
+  test("in a container because it listens on another port gets an error with the setting to change", async () => {
     await using scene = await EngineScene.open({ engine: { runtime: "docker" } });
     const listens = [{ address: "0.0.0.0", port: 8080 }];
     scene.memory.runtime.scripts.set("service:app", { does: "keeps_silent", listens });
@@ -105,25 +105,25 @@ describe("a program that nobody gets to", () => {
   });
 });
 
-describe("a program that calls what is not there", () => {
-  test("is told which language to install, or to let Docker do it", async () => {
+describe("a program that runs a missing command", () => {
+  test("gets an error with the language to install, or to use Docker", async () => {
     const prints = ["sh: 1: go: not found"];
     expect(await endedWith({ does: "ends", code: 127, prints })).toBe(
       'Cannot bring it live: Go is not installed on this machine. Install it, or let Docker build this: set the runtime of the project to "docker"',
     );
   });
 
-  test("is told its name where it is no language", async () => {
+  test("gets an error with the command if it is not a language", async () => {
     const message = await endedWith({ does: "ends", code: 127, prints: ["sh: 1: gunicorn: not found"] });
     expect(message).toStartWith("Cannot bring it live: its start command calls gunicorn, which is not installed. Add");
   });
 
-  test("in a container is told that its image lacks it", async () => {
+  test("in a container gets an error that its image lacks the command", async () => {
     const message = await endedWith({ does: "ends", code: 127, prints: ["/bin/sh: gunicorn: not found"] }, "docker");
     expect(message).toStartWith("Cannot bring it live: its start command calls gunicorn, which is not in its image.");
   });
 
-  test("but ends with another code is told that code", async () => {
+  test("but ends with another code gets an error with that code", async () => {
     const message = await endedWith({ does: "ends", code: 1, prints: ["sh: 1: nvm: not found"] });
     expect(message).toContain("it ended again and again, last with code 1");
   });

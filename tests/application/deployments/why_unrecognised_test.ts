@@ -12,15 +12,15 @@ async function deployed(files: SourceFiles, settings: ProjectSettings = {}) {
 
 const BROKEN = '{\n  "scripts": {\n    "start": "node server.js",\n  }\n}\n';
 
-describe("a deployment that cannot be started says why in its error", () => {
+describe("a deployment that cannot be started gives the reason in its error", () => {
   test.each<[string, SourceFiles, string]>([
     [
-      "a comma too many in package.json",
+      "an extra comma in package.json",
       { "package.json": BROKEN, "server.js": "" },
       "Cannot read package.json: in line 3 there is a comma before }. Correct it, or set startCommand on the project",
     ],
     [
-      "a comma too many one folder down",
+      "an extra comma in a subfolder",
       { "README.md": "", "web/package.json": BROKEN, "web/server.js": "" },
       "Cannot read web/package.json: in line 3 there is a comma before }. Correct it, or set startCommand on the project",
     ],
@@ -35,7 +35,7 @@ describe("a deployment that cannot be started says why in its error", () => {
       "Cannot tell how to start the project: the start script of package.json is for development only",
     ],
     [
-      "nothing that is known",
+      "no known file",
       { "notes.txt": "nothing to run" },
       "Cannot tell what this project is: it has none of the files that tell, such as Dockerfile, compose.yaml, package.json,",
     ],
@@ -55,7 +55,7 @@ describe("a deployment that cannot be started says why in its error", () => {
     expect(error!.message).toStartWith("Cannot read web/package.json: in line 3 there is a comma before }");
   });
 
-  test("unless somebody set how it is started", async () => {
+  test("unless a start command is set", async () => {
     const { status } = await deployed({ "package.json": BROKEN, "server.js": "" }, { startCommand: "node server.js" });
     expect(status).toBe("ready");
   });

@@ -13,13 +13,13 @@ import { patientYamlReader } from "../../support/faults/patient_yaml_reader.ts";
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
 
 /** A port of an unavailable engine: records every call and rejects it. */
-function absent<Port extends object>(port: Port, name: string, asked: string[]): Port {
+function absent<Port extends object>(port: Port, name: string, requests: string[]): Port {
   return new Proxy(port, {
     get(target, method) {
       const member: unknown = Reflect.get(target, method, target);
       if (typeof member !== "function") return member;
       return async () => {
-        asked.push(`${name}.${String(method)}`);
+        requests.push(`${name}.${String(method)}`);
         throw AWAY;
       };
     },
@@ -28,31 +28,31 @@ function absent<Port extends object>(port: Port, name: string, asked: string[]):
 
 /** A scene without a container engine, which records all calls to one. */
 async function sceneWithoutEngine() {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const scene = await EngineScene.open({
     engine: { runtime: "auto" },
     replace: (world): Partial<World> => ({
       containerEngine: {
         answers: async () => {
-          asked.push("containerEngine.answers");
+          requests.push("containerEngine.answers");
           return false;
         },
       },
       manifestParser: new LibraryManifestParser(),
       yamlReader: patientYamlReader(),
-      imageBuilder: absent(world.imageBuilder, "imageBuilder", asked),
-      imageRegistry: absent(world.imageRegistry, "imageRegistry", asked),
-      releaseImages: absent(world.releaseImages, "releaseImages", asked),
-      volumes: absent(world.volumes, "volumes", asked),
+      imageBuilder: absent(world.imageBuilder, "imageBuilder", requests),
+      imageRegistry: absent(world.imageRegistry, "imageRegistry", requests),
+      releaseImages: absent(world.releaseImages, "releaseImages", requests),
+      volumes: absent(world.volumes, "volumes", requests),
       runtime: new DispatchingRuntime({
         folder: world.runtime,
-        image: absent(world.runtime, "containers", asked),
+        image: absent(world.runtime, "containers", requests),
         // Something else of this installation runs in containers.
         usesContainers: async () => true,
       }),
     }),
   });
-  return Object.assign(scene, { asked });
+  return Object.assign(scene, { requests });
 }
 
 const services = (jobs: string) => [
@@ -67,7 +67,7 @@ describe("a project that runs as processes, where no engine answers", () => {
     ["an app", APP],
     ["a static site", SITE],
   ])(
-    "%s is deployed, changed, rolled back, restarted, pinned and deleted, and no engine is asked",
+    "%s is deployed, changed, rolled back, restarted, pinned and deleted without a request to an engine",
     async (_, files) => {
       await using scene = await sceneWithoutEngine();
       scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };
@@ -85,11 +85,11 @@ describe("a project that runs as processes, where no engine answers", () => {
       if (files === APP) await scene.useCases.restartInstances(scene.by, again.id);
       await scene.useCases.removeDeployment(scene.by, again.id);
       await scene.useCases.removeProject(scene.by, project.id);
-      expect(scene.asked).toEqual([]);
+      expect(scene.requests).toEqual([]);
     },
   );
 
-  test("a failing, a cancelled and a preview deployment ask no engine", async () => {
+  test("a failing, a cancelled and a preview deployment send no request to an engine", async () => {
     await using scene = await sceneWithoutEngine();
     const project = await scene.project({ ...PROCESS, rollbackWindow: 1 });
     scene.scriptBuild({ exitCode: 1 });
@@ -102,10 +102,10 @@ describe("a project that runs as processes, where no engine answers", () => {
     const previews: Deployment[] = [];
     for (let count = 0; count < 3; count++) previews.push(await next(scene, project, { environment: "preview" }));
     await scene.useCases.removeDeployment(scene.by, previews.at(-1)!.id);
-    expect(scene.asked).toEqual([]);
+    expect(scene.requests).toEqual([]);
   });
 
-  test("several services that fail in part are rejected and kept, and no engine is asked", async () => {
+  test("a partial failure is rejected and kept without a request to an engine", async () => {
     await using scene = await sceneWithoutEngine();
     const part = APP["package.json"]!;
     scene.known.git[REPOSITORY] = { commits: [commit("a1", { "web/package.json": part, "jobs/package.json": part })] };
@@ -117,10 +117,10 @@ describe("a project that runs as processes, where no engine answers", () => {
       expect(held).toMatchObject({ status: "partial_failure", decision: "pending" });
       await scene.useCases[decide](scene.by, held.id);
     }
-    expect(scene.asked).toEqual([]);
+    expect(scene.requests).toEqual([]);
   });
 
-  test("start-up, revival and the sweep ask none before anything was put into containers", async () => {
+  test("start-up, revival and the sweep send none before anything was put into containers", async () => {
     await using scene = await sceneWithoutEngine();
     const project = await scene.project(PROCESS);
     await next(scene, project);
@@ -128,7 +128,7 @@ describe("a project that runs as processes, where no engine answers", () => {
     const { installation } = scene.memory;
     const runtime = new DispatchingRuntime({
       folder: scene.memory.runtime,
-      image: absent(scene.memory.runtime, "containers", scene.asked),
+      image: absent(scene.memory.runtime, "containers", scene.requests),
       usesContainers: () => installation.usesContainers(),
     });
     const world = { ...scene.world, runtime };
@@ -138,7 +138,7 @@ describe("a project that runs as processes, where no engine answers", () => {
     await reviveReleases(world, restore)();
     await sweepReleases(world, 2)();
     expect(await scene.folders()).not.toContain("dep_leftover");
-    expect(scene.asked).toEqual([]);
+    expect(scene.requests).toEqual([]);
   });
 });
 
@@ -150,7 +150,7 @@ describe("a project that needs an engine, where none answers", () => {
       { "compose.yaml": "services: {web: {image: nginx}}" },
       /web cannot run as a process: it needs the image nginx, .*Install Docker/,
     ],
-  ])("with %s, fails with a sentence that says what to install", async (_, files, sentence) => {
+  ])("with %s, fails with an error that says what to install", async (_, files, sentence) => {
     await using scene = await sceneWithoutEngine();
     scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };
     const failed = await scene.deployed(await scene.project());

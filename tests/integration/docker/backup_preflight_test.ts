@@ -121,7 +121,7 @@ function red(code: string, step: string, words = "") {
 }
 
 describe("preflight of a bucket", () => {
-  test("an empty bucket is green, in the path and by prefix", async () => {
+  test("an empty bucket passes, with and without a prefix", async () => {
     const body = bucketBody(await s3.bucket());
     expect(await tried(body)).toEqual({ ok: true });
     const { preflight, read } = await destination({ ...body, pathPrefix: "deep/down ä", region: "eu-central-1" });
@@ -129,7 +129,7 @@ describe("preflight of a bucket", () => {
     expect(await read()).toMatchObject({ lastVerifyError: null, lastVerifiedAt: expect.any(String) });
   });
 
-  test("wrong key, wrong secret and a bucket that is not there", async () => {
+  test("wrong key, wrong secret and a bucket that does not exist", async () => {
     const body = bucketBody(await s3.bucket());
     expect(await tried({ ...body, accessKeyId: "canary-no-such-key" })).toEqual(
       red("auth_failed", "write", "accessKeyId"),
@@ -143,17 +143,17 @@ describe("preflight of a bucket", () => {
     [["s3:ListBucket"], "write", "s3:PutObject"],
     [["s3:PutObject", "s3:GetObject", "s3:ListBucket"], "delete", "s3:DeleteObject"],
     [["s3:PutObject", "s3:DeleteObject", "s3:ListBucket"], "read", "s3:GetObject"],
-  ] as const)("only %j is red at %s and names %s", async (rights, step, missing) => {
+  ] as const)("only %j fails at %s and names %s", async (rights, step, missing) => {
     const body = bucketBody(await s3.limited(await s3.bucket(), rights));
     expect(await tried(body)).toEqual(red("permission_denied", step, missing));
   });
 
-  test("the rights of the documentation are enough", async () => {
+  test("the permissions in the documentation are sufficient", async () => {
     const rights = ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:ListBucket"] as const;
     expect(await tried(bucketBody(await s3.limited(await s3.bucket(), rights)))).toEqual({ ok: true });
   });
 
-  test("a name that does not resolve, a closed port, and something that speaks no S3", async () => {
+  test("a name that does not resolve, a closed port, and a server that is not S3", async () => {
     const body = bucketBody(await s3.bucket());
     const unresolved = { ...body, endpoint: "http://no-such-host.invalid" };
     expect(await tried(unresolved)).toEqual(red("unreachable", "write", "resolved"));
@@ -165,7 +165,7 @@ describe("preflight of a bucket", () => {
     expect(await tried({ ...body, endpoint: `http://127.0.0.1:${web.port}` })).toMatchObject({ ok: false });
   });
 
-  test("a probe that a killed run left is removed, one that is fresh is not", async () => {
+  test("a probe that a killed run left is removed, a fresh one is not", async () => {
     const target = await s3.bucket();
     const sdk = await import("@aws-sdk/client-s3");
     const client = await s3.client(target);
@@ -177,7 +177,7 @@ describe("preflight of a bucket", () => {
     expect(Contents.map(({ Key }) => Key)).toEqual([fresh]);
   });
 
-  test("twenty at once are all green and leave nothing", async () => {
+  test("twenty at once all pass and leave nothing", async () => {
     const target = await s3.bucket();
     const { preflight } = await destination(bucketBody(target));
     const outcomes = await Promise.all(Array.from({ length: 20 }, preflight));
@@ -199,7 +199,7 @@ describe("preflight of an SFTP server", () => {
     expect(await sshd.exec(["find", "/home", "/srv/jail", "-name", "*slipway-p*"])).toBe("");
   });
 
-  test("wrong password, unknown key, a key that is none, a passphrase that is missing", async () => {
+  test("wrong password, unknown key, an invalid key, a missing passphrase", async () => {
     const wrong = { ...boxBody(sshd.alice), sftpPassword: "canary-wrong-password" };
     expect(await tried(wrong)).toEqual(red("auth_failed", "write"));
     const unknown = { ...boxBody(sshd.bob), sftpPrivateKey: keyPair().private };
@@ -210,7 +210,7 @@ describe("preflight of an SFTP server", () => {
     expect(await tried(locked)).toEqual(red("misconfigured", "write", "passphrase"));
   });
 
-  test("a folder that may only be read, and a full disk", async () => {
+  test("a read-only folder, and a full disk", async () => {
     expect(await tried({ ...boxBody(sshd.gina), pathPrefix: "locked" })).toEqual(red("permission_denied", "write"));
     expect(await tried(boxBody(sshd.gina))).toEqual(red("permission_denied", "write"));
     await sshd.exec(["sh", "-c", "head -c 1000000 /dev/zero > /home/bob/small/full 2>/dev/null || true"]);
@@ -219,7 +219,7 @@ describe("preflight of an SFTP server", () => {
     expect((await sshd.exec(["ls", "-A", "/home/bob/small"])).trim()).toBe("full");
   });
 
-  test("what a broken connection left is removed by the next run", async () => {
+  test("leftovers of a broken connection are removed by the next run", async () => {
     const old = partName(probeKey(new Date(Date.now() - 120_000)));
     await sshd.exec([
       "sh",
@@ -230,7 +230,7 @@ describe("preflight of an SFTP server", () => {
     expect(await sshd.exec(["ls", "-A", "/home/bob/left"])).toBe("");
   });
 
-  test("what killed uploads left is removed a day later, in every folder", async () => {
+  test("leftovers of killed uploads are removed a day later, in every folder", async () => {
     const [old, fresh] = [partName("backup.tar"), partName("backup.tar")];
     const script = `mkdir -p /home/bob/swept/deep && cd /home/bob/swept/deep && touch "$1" && touch -d "-2 days" "$2" &&
       chown -R bob /home/bob/swept`;
@@ -270,13 +270,13 @@ describe("preflight of an SFTP server", () => {
   });
 });
 
-test("preflight of a folder of this machine makes it, and leaves it empty", async () => {
+test("preflight of a folder of this machine creates it, and leaves it empty", async () => {
   const { preflight } = await destination({ kind: "local", endpoint: join(root, "new/folder"), pathPrefix: "p" });
   expect(await preflight()).toEqual({ ok: true });
   expect(await readdir(join(root, "new/folder/p"))).toEqual([]);
 });
 
-test("whatever hangs ends with timeout", async () => {
+test("an operation that hangs ends with timeout", async () => {
   expect(PROBE_LIMITS.stepsMs + PROBE_LIMITS.clearMs).toBeLessThan(30_000);
   using silent = faultyListener("silent");
   using dripping = faultyListener("dripping");
@@ -301,7 +301,7 @@ test("whatever hangs ends with timeout", async () => {
   for (const { preflight } of stopped) expect(await preflight()).toEqual({ ok: true });
 }, 60_000);
 
-test("no secret is in the database, in an answer or in the log", async () => {
+test("no secret is in the database, in a response or in the log", async () => {
   const { sql } = app.world.database;
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.tables where table_schema = 'public'`;

@@ -37,8 +37,8 @@ function sums(...contents: readonly (string | Uint8Array)[]): string[] {
   return contents.map(sum);
 }
 
-describe("what a build is given", () => {
-  test("is what Docker's own program gives, for all kinds of rules", async () => {
+describe("the context of a build", () => {
+  test("matches that of Docker's own program, for all kinds of rules", async () => {
     // The table was made from Docker's results; checking a part of it shows that they are still the same.
     const waiting = IGNORE_CASES.filter((_, index) => index % 3 === 1);
     const compare = async () => {
@@ -96,7 +96,7 @@ describe("what a build is given", () => {
     if (theirs !== ours.image) await docker("rmi", theirs);
   });
 
-  test("arrives whole with the classic builder too, but for the Dockerfile that was made", async () => {
+  test("arrives complete with the classic builder too, except for the generated Dockerfile", async () => {
     await using world = await dockerImages({ builder: "classic" });
     const folder = await world.folder({
       "dir/a": "a",
@@ -121,7 +121,7 @@ describe("what a build is given", () => {
     ]);
   });
 
-  test("is only what changed since the build before, in a folder of its own too, and only what is copied", async () => {
+  test("is only what changed since the previous build, even from another folder, and only what is copied", async () => {
     await using world = await dockerImages();
     const big = randomInput("a large file of a build").bytes(60_000);
     const build = async (tree: Tree, copied: string) => {
@@ -148,7 +148,7 @@ describe("what a build is given", () => {
     expect((await build({ big: new Uint8Array(70_000), "dir/small": "4" }, "dir")).bytes).toBeLessThan(1_000);
   });
 
-  test("may be paths with commas and letters of any kind", async () => {
+  test("may contain paths with commas and letters of any kind", async () => {
     await using world = await dockerImages();
     const names = Array.from({ length: 12 }, (_, index) => `file, number ${index} ä`);
     const folder = await world.folder(Object.fromEntries([...names, "other"].map((name) => [name, name])));
@@ -158,7 +158,7 @@ describe("what a build is given", () => {
     expect(request.lines).toContain("12");
   });
 
-  test("ends the build with a clear failure when a file changes meanwhile", async () => {
+  test("ends the build with a clear failure when a file changes during it", async () => {
     await using world = await dockerImages();
     const folder = await world.folder({ "src/a.js": "1", "src/b.js": "2" });
     const request = imageRequest({ folder, dockerfile: { text: "FROM scratch\nCOPY . /\n" } });
@@ -196,7 +196,7 @@ describe("secrets", () => {
     ["not a name; echo broken-out", new Secret(other)],
   ]);
 
-  test("reach the commands that ask for them, and nothing else", async () => {
+  test("reach the commands that mount them, and nothing else", async () => {
     await using world = await dockerImages();
     const folder = await world.folder({});
     const text = [
@@ -233,7 +233,7 @@ describe("secrets", () => {
     expect(error.message).toMatch(/^Cannot build: step \[.*2\/2\] RUN .* failed: .*ABSENT.*not found/);
   });
 
-  test("are not given to the classic builder", async () => {
+  test("are not passed to the classic builder", async () => {
     await using world = await dockerImages({ builder: "classic" });
     const request = imageRequest(
       { folder: await world.folder({}), dockerfile: { text: `FROM ${BASE}\nRUN env\n` } },
@@ -246,7 +246,7 @@ describe("secrets", () => {
 });
 
 describe("a build", () => {
-  test("takes arguments and stops at its target", async () => {
+  test("accepts arguments and stops at its target", async () => {
     await using world = await dockerImages();
     const text = `FROM ${BASE} AS first\nARG COLOUR=none\nRUN echo "is $COLOUR"; : ${crypto.randomUUID()}\nFROM first AS second\nRUN echo unwanted\n`;
     const args = new Map([["COLOUR", "blue & green"]]);
@@ -276,7 +276,7 @@ describe("a build", () => {
     expect(await world.images.find(ids.deploymentId, "app")).toMatchObject({ ...ids, image });
   });
 
-  test.each(["buildkit", "classic"] as const)("that is aborted runs no more when it rejects: %s", async (builder) => {
+  test.each(["buildkit", "classic"] as const)("that is aborted no longer runs when it rejects: %s", async (builder) => {
     await using world = await dockerImages({ builder });
     const marker = `${uniqueNumber()}`;
     const running = async () => (await run(["pgrep", "-f", `sleep ${marker}`])).output.trim();
@@ -294,7 +294,7 @@ describe("a build", () => {
     expect(await running()).toBe("");
   });
 
-  test("that is aborted while it is given its files ends at once", async () => {
+  test("that is aborted while it receives its files ends at once", async () => {
     await using world = await dockerImages();
     const folder = await world.folder({ big: new Uint8Array(20_000_000) });
     const stop = new AbortController();
@@ -308,7 +308,7 @@ describe("a build", () => {
     expect(await world.images.find(request.deploymentId, "app")).toBeUndefined();
   });
 
-  test("whose lines cannot be taken ends with the reason for that", async () => {
+  test("whose output cannot be recorded ends with the reason for that", async () => {
     await using world = await dockerImages();
     const reason = new Error("no room");
     const text = `FROM ${BASE}\nRUN echo ${crypto.randomUUID()}; sleep 1000\n`;
@@ -319,7 +319,7 @@ describe("a build", () => {
     expect(await world.builder.build(request).catch((error: unknown) => error)).toBe(reason);
   });
 
-  test("keeps to its limits with the classic builder", async () => {
+  test("respects its limits with the classic builder", async () => {
     await using world = await dockerImages({ builder: "classic", limits: { memoryBytes: 64 * 1_024 ** 2, cpus: 0.5 } });
     const files =
       "/sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu/cpu.cfs_quota_us";
@@ -330,7 +330,7 @@ describe("a build", () => {
     expect(request.lines.join("\n")).toMatch(/^50000( 100000)?$/m);
   });
 
-  test("runs beside others", async () => {
+  test("runs in parallel with others", async () => {
     await using world = await dockerImages();
     const built = await Promise.all(
       Array.from({ length: 4 }, async (_, index) => {
@@ -345,7 +345,7 @@ describe("a build", () => {
   });
 
   test.each(["buildkit", "classic"] as const)(
-    "goes over TCP, and says when the engine goes away: %s",
+    "works over TCP, and reports when the engine becomes unavailable: %s",
     async (builder) => {
       using gate = await engineGate();
       await using world = await dockerImages();

@@ -19,7 +19,7 @@ const GRACE = { graceMs: 100 };
 
 /** The result or error of every method of a runtime. */
 async function answersOf(runtime: DockerRuntime): Promise<unknown[]> {
-  const asked = [
+  const calls = [
     runtime.start(runRequest({ runs }, "")),
     runtime.find("x"),
     runtime.list(),
@@ -29,7 +29,7 @@ async function answersOf(runtime: DockerRuntime): Promise<unknown[]> {
     runtime.usage("x"),
     runtime.output("x", { since: 0, limit: 1 }),
   ];
-  return Promise.all(asked.map((each: Promise<unknown>) => each.catch((error: unknown) => error)));
+  return Promise.all(calls.map((each: Promise<unknown>) => each.catch((error: unknown) => error)));
 }
 
 function expectAway(answers: readonly unknown[]): void {
@@ -39,7 +39,7 @@ function expectAway(answers: readonly unknown[]): void {
 }
 
 describe("DockerRuntime without an engine", () => {
-  test("says so when nothing is there, whatever it is asked, and supervise() does not wait for it", async () => {
+  test("reports for every call that nothing answers, and supervise() does not wait for it", async () => {
     const engine = new EngineApi("unix:///no/such/docker.sock");
     const folder = await mkdtemp(join(tmpdir(), "slipway-"));
     await using runtime = new DockerRuntime({ engine, installation: "test", folder });
@@ -50,8 +50,8 @@ describe("DockerRuntime without an engine", () => {
 
   test.each([
     ["never answers", ""],
-    ["stops in the middle of an answer", 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{"Id":'],
-  ])("says so when something is there that %s", async (_, words) => {
+    ["stops in the middle of a response", 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{"Id":'],
+  ])("reports an engine that %s as unavailable", async (_, words) => {
     const folder = await mkdtemp(join(tmpdir(), "slipway-"));
     const socket = join(folder, "docker.sock");
     const open = new Set<Socket>();
@@ -73,7 +73,7 @@ describe("DockerRuntime without an engine", () => {
   });
 });
 
-test("DockerRuntime finds its instances again after the engine was stopped and started, running at the same address", async () => {
+test("DockerRuntime finds its instances again after a restart of the engine, running at the same address", async () => {
   const image = await tinyImage();
   await using engine = await OwnEngine.start([image]);
   await using world = await dockerWorld(engine.host);

@@ -7,7 +7,7 @@ import { answerOf, runRequest, whenStatus } from "../../contracts/runtime.ts";
 // Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
-test("start() takes another port when somebody was quicker, and leaves nothing of the first try", async () => {
+test("start() uses another port when the first was taken, and leaves nothing of the first attempt", async () => {
   const refused: string[] = [];
   await using engine = await faultyEngine(({ path }) => {
     if (!path.endsWith("/start") || refused.push(path) > 1) return undefined;
@@ -21,7 +21,7 @@ test("start() takes another port when somebody was quicker, and leaves nothing o
   expect(await world.docker("ps", "--all", "--quiet", "--filter", `id=${refused[0]!.split("/")[2]}`)).toBe("");
 });
 
-test("start() makes a network anew that somebody has just removed", async () => {
+test("start() recreates a network that has just been removed", async () => {
   const removed: string[] = [];
   await using engine = await faultyEngine(({ path }) =>
     path.endsWith("/start") && removed.push(path) === 1 ? "network 0123abcd not found" : undefined,
@@ -30,7 +30,7 @@ test("start() makes a network anew that somebody has just removed", async () => 
   expect(await answerOf(await world.runtime.start(runRequest(world, world.programs.web)))).toBe("hello");
 });
 
-test("start() chooses a range of addresses when the engine has none left to give", async () => {
+test("start() chooses an address range when the engine has none left", async () => {
   await using engine = await faultyEngine(({ path, body }) =>
     path === "/networks/create" && !body.includes("Subnet")
       ? "could not find an available, non-overlapping IPv4 address pool among the defaults to assign to the network"
@@ -44,7 +44,7 @@ test("start() chooses a range of addresses when the engine has none left to give
   expect(await world.docker("inspect", "--format", address, container)).toMatch(/^10\.2[01]\d\.\d+\.\d+$/);
 });
 
-test("start() tells of no folder of the host when the engine fails, and leaves nothing", async () => {
+test("start() reveals no folder of the host when the engine fails, and leaves nothing", async () => {
   await using engine = await faultyEngine(({ path }) =>
     path.endsWith("/start") ? "error creating overlay mount to /var/lib/docker/overlay2/1: no space left" : undefined,
   );

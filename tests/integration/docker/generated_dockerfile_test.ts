@@ -73,7 +73,7 @@ describe.each(["buildkit", "classic"] as const)("a generated Dockerfile, built b
 });
 
 describe("a generated Dockerfile with secrets", () => {
-  test("gives them to the commands and leaves them nowhere", async () => {
+  test("passes them to the commands and leaves them nowhere", async () => {
     const { image, log } = await built(SECRET_SCENE, "buildkit");
     expect(await printed(image)).toBe(SECRET_SCENE.prints);
     const history = await run(["docker", "image", "history", "--no-trunc", image]);
@@ -82,7 +82,7 @@ describe("a generated Dockerfile with secrets", () => {
     expect(history.output + details.output + log).not.toContain("sesame");
   });
 
-  test("builds again when they changed, and only then, without installing again", async () => {
+  test("rebuilds when they changed, and only then, without installing again", async () => {
     const [first, again, changed] = [await marks("a"), await marks("a"), await marks("b")];
     expect(again).toEqual(first);
     expect(changed[0]).toBe(first[0]!);

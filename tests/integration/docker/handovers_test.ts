@@ -98,7 +98,7 @@ test.concurrent("introduce() breaks no connection, of visitors or between servic
   for (const { socket } of [through, own, later]) socket.destroy();
 });
 
-test.concurrent("over many handovers a name leads to one that answers, at once to the new one, and networks do not pile up", async () => {
+test.concurrent("over many handovers a name always leads to a running instance, at once to the new one, and networks do not pile up", async () => {
   await using world = await dockerServices();
   const { runtime } = world;
   const own = `label=slipway.installation=${world.installation}`;

@@ -65,7 +65,7 @@ describe("DockerImageBuilder", () => {
 describe("DockerImageBuilder.identify()", () => {
   const buildPlan = { dockerfile: { text: "FROM scratch\n" }, args: new Map<string, string>() };
 
-  test("needs no engine, and does not ask when files were written", async () => {
+  test("needs no engine, and does not depend on file times", async () => {
     await using world = await dockerImages();
     const folder = await world.folder({ "a/b": "b", large: new Uint8Array(300_000).fill(1) });
     const digest = await world.builder.identify({ ...buildPlan, folder });
@@ -78,7 +78,7 @@ describe("DockerImageBuilder.identify()", () => {
 });
 
 describe("DockerReleaseImages", () => {
-  test("list() and remove() know the images that earlier releases made, by the same names", async () => {
+  test("list() and remove() find the images that earlier releases created, by the same names", async () => {
     await using world = await dockerImages();
     const [projectId, deploymentId] = [newId("prj"), newId("dep")];
     const digest = new Bun.CryptoHasher("sha256").update(`${world.installation} ${projectId}`).digest("hex");
@@ -93,7 +93,7 @@ describe("DockerReleaseImages", () => {
     expect(await world.isThere(image)).toBe(true);
   });
 
-  test("trim() removes unused layers of this installation alone, and the cache that was not used for longest", async () => {
+  test("trim() removes unused layers of this installation alone, and the least recently used cache", async () => {
     await tinyImage();
     await using engine = await OwnEngine.start([BASE]);
     await using world = await dockerImages({}, engine.host);
@@ -126,7 +126,7 @@ describe("DockerReleaseImages", () => {
     expect([await cached("new"), await cached("old")]).toEqual([false, false]);
   }, 60_000);
 
-  test("archive() follows a link to a folder, and tells an empty one from one with files", async () => {
+  test("archive() follows a link to a folder, and distinguishes an empty one from one with files", async () => {
     await using world = await dockerImages();
     const text = `FROM ${BASE}\nRUN mkdir -p /app/out/sub /app/empty/sub && echo 1 >/app/out/sub/file && ln -s out /app/dist && ln -s /etc/x /app/out/link\n`;
     const { image } = await world.builder.build(imageRequest({ folder: await world.folder({}), dockerfile: { text } }));

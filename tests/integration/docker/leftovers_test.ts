@@ -44,7 +44,7 @@ async function dyingServer(world: DockerServices, makes: number) {
   return { runtime: world.another(engine.host), [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose]() };
 }
 
-test.concurrent("the next server removes the network of a scope in which nothing was ever made", async () => {
+test.concurrent("the next server removes the network of a scope in which nothing was ever started", async () => {
   await using world = await dockerServices();
   await using dying = await dyingServer(world, 1);
   const request = serviceRequest(world, world.programs.working);
@@ -55,7 +55,7 @@ test.concurrent("the next server removes the network of a scope in which nothing
   expect(await thingsOf(world)).toEqual({ containers: 0, networks: 0, volumes: 0 });
 });
 
-test.concurrent("the next server removes the files of an instance that came to nothing, and what filled them", async () => {
+test.concurrent("the next server removes the files of an instance that was never started, and what filled them", async () => {
   await using world = await dockerServices();
   await using dying = await dyingServer(world, 2);
   const request = serviceRequest(world, world.programs.working, { container: { readOnly: true, files: FILES } });
@@ -80,7 +80,7 @@ test.concurrent("the next server removes the network that introduced a container
   expect(await thingsOf(world)).toMatchObject({ containers: 1, networks: 1 });
 });
 
-test.concurrent("the next server leaves alone what belongs to a container, whether that runs or not", async () => {
+test.concurrent("the next server leaves alone what belongs to a container, whether it runs or not", async () => {
   await using world = await dockerServices();
   const mounts = [{ kind: "volume", name: "data", target: "/kept", readOnly: false }] as const;
   const container = { readOnly: true, files: FILES };
@@ -98,7 +98,7 @@ test.concurrent("the next server leaves alone what belongs to a container, wheth
   expect(await thingsOf(world)).toEqual({ containers: 0, networks: 0, volumes: 1 });
 });
 
-test.concurrent("a container that a killed server had made and not started yet is told from one that is being started", async () => {
+test.concurrent("a container that a killed server created and did not start is distinguished from one that is being started", async () => {
   await using world = await dockerServices();
   await using stuck = await faultyEngine(({ path }) =>
     path.endsWith("/start") ? new Promise<undefined>(() => {}) : undefined,

@@ -28,7 +28,7 @@ function labelWords(labels: Readonly<Record<string, string>>): string[] {
   return Object.entries(labels).flatMap(([name, value]) => ["--label", `${name}=${value}`]);
 }
 
-test.concurrent("one that does not run while a name is handed over starts again, and finds the new one", async () => {
+test.concurrent("an instance that is down while a name is handed over starts again, and finds the new one", async () => {
   await using world = await dockerServices();
   const { runtime } = world;
   // Only A records: with AAAA, the responses print in any order, and the last one may be that there is no such record.
@@ -59,7 +59,7 @@ test.concurrent("one that does not run while a name is handed over starts again,
   expect([lines, found.map((address) => addresses.split(" ").includes(address))]).toEqual([lines, [true]]);
 });
 
-test.concurrent("one that was introduced and is lost is found again when it is started anew", async () => {
+test.concurrent("an instance that was introduced and lost is found again when it is restarted", async () => {
   await using world = await dockerServices();
   const { runtime } = world;
   const web = serviceRequest(world, world.programs.working, { service: "web" });
@@ -79,7 +79,7 @@ test.concurrent("one that was introduced and is lost is found again when it is s
   }
 });
 
-test.concurrent("what remove() could not clean up is cleaned up by whoever comes next", async () => {
+test.concurrent("what remove() could not clean up is cleaned up by the next operation", async () => {
   let refused: RegExp | undefined;
   await using engine = await faultyEngine(({ method, path }) =>
     refused?.test(`${method} ${path}`) ? "the server was killed here" : undefined,
@@ -114,7 +114,7 @@ test.concurrent("what remove() could not clean up is cleaned up by whoever comes
   }
 });
 
-test.concurrent("introduce() that was broken off anywhere works when it is repeated, and the networks go with the last", async () => {
+test.concurrent("introduce() that was interrupted anywhere works when it is repeated, and the networks are removed with the last", async () => {
   let left = 0;
   await using engine = await faultyEngine(({ path }) =>
     (path.endsWith("/connect") || path === "/networks/create") && left-- <= 0
@@ -154,7 +154,7 @@ test.concurrent.each([
   [404, "network 1234 not found"],
   [500, "container 1234 is not running"],
 ])(
-  "introduce() looks at all anew when the engine answers %i, %j, and tells when that does not help",
+  "introduce() reads everything again when the engine answers %i, %j, and reports when that does not help",
   async (status, words) => {
     let refusals = 2;
     const refuse = ({ path }: EngineQuestion) => (path.endsWith("/connect") && refusals-- > 0 ? words : undefined);
@@ -193,7 +193,7 @@ test.concurrent("many servers that start and introduce at once leave all names k
   expect(await world.found(next[1]!.instanceId, "api")).toEqual([next[0]!.instanceId]);
 });
 
-test.concurrent("a container that an earlier version made is understood, keeps its network, and is replaced", async () => {
+test.concurrent("a container of an earlier version is recognized, keeps its network, and is replaced", async () => {
   await using world = await dockerServices();
   const { prefix } = world;
   const labels = {

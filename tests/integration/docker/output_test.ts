@@ -35,8 +35,8 @@ function frame(second: string, text: string, stream: LogFrame["stream"] = "stdou
   return { stream, at: `2026-01-01T00:00:${second}Z`, bytes: Buffer.from(text) };
 }
 
-describe("DockerRuntime: what a program printed", () => {
-  test("output() gives 100,000 lines once each, in pages of any size", async () => {
+describe("DockerRuntime: the output of a program", () => {
+  test("output() returns 100,000 lines once each, in pages of any size", async () => {
     await using world = await dockerWorld();
     const instanceId = await ended(world, "seq 1 100000");
     const all = await pages(world.runtime, instanceId, 40_000);
@@ -51,7 +51,7 @@ describe("DockerRuntime: what a program printed", () => {
     expect(await other.output(instanceId, { since: all.at(-1)!.seq, limit: 7 })).toEqual([]);
   });
 
-  test("output() keeps both streams apart, joins what the engine cuts, and shows every state of a progress bar", async () => {
+  test("output() keeps both streams separate, joins what the engine splits, and shows every state of a progress bar", async () => {
     await using world = await dockerWorld();
     const command = [
       "echo out; echo err >&2",
@@ -75,7 +75,7 @@ describe("DockerRuntime: what a program printed", () => {
     expectGrowing(lines);
   });
 
-  test("output() numbers on over restarts, and an unfinished line is not mixed with the next start's", async () => {
+  test("output() continues its numbers over restarts, and does not mix an unfinished line with the next start's", async () => {
     await using world = await dockerWorld();
     const command = "printf 'begun'; echo ready >&2; exec sleep 600";
     const { instanceId } = await world.runtime.start(runRequest(world, command));
@@ -137,7 +137,7 @@ describe("NumberedLines", () => {
     return [...frames.flatMap((each) => lines.take(each)), ...lines.end()].map(({ seq, message }) => [seq, message]);
   };
 
-  test("take() numbers by time, and by one more where the time does not grow", () => {
+  test("take() numbers by time, and by one more when the time does not advance", () => {
     const frames = [
       frame("01.000000000", "a\n"),
       frame("01.000000249", "b\n"),
@@ -155,7 +155,7 @@ describe("NumberedLines", () => {
     expect(new NumberedLines(created).timeOf(4_000_001).getTime()).toBe(created.getTime() + 1_000);
   });
 
-  test("take() ends a cut line where the next one begins, and waits for its next part until then", () => {
+  test("take() ends a split line where the next one begins, and waits for its next part until then", () => {
     const part = "x".repeat(16_384);
     const lines = new NumberedLines(created);
     expect(lines.take(frame("01.000000000", part))).toEqual([]);

@@ -12,7 +12,7 @@ import { aDeployment } from "../../support/database/store_builders.ts";
 // Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
-test("what a container printed keeps its numbers when it is removed, and when one of its id is started anew", async () => {
+test("the output of a container keeps its numbers when it is removed, and when one with the same id is started", async () => {
   await using world = await dockerWorld();
   const { log, runtimeLogs, ...stores } = { ...memoryWorld(), log: new MemoryLog() };
   const { id: deploymentId } = await aDeployment(stores);

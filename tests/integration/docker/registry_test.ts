@@ -70,7 +70,7 @@ function registryFront(answer: (path: string) => Response | undefined, behind?: 
 const API = { "docker-distribution-api-version": "registry/2.0" };
 
 describe("DockerImageRegistry", () => {
-  test("fetch() takes latest without a tag, and exactly the one of a digest", async () => {
+  test("fetch() uses latest without a tag, and exactly the image of a digest", async () => {
     await using own = await OwnRegistry.start();
     await using world = await dockerImages();
     const registry = registryOf(world);
@@ -110,7 +110,7 @@ describe("DockerImageRegistry", () => {
     expect(await world.images.list()).toEqual([]);
   });
 
-  test("fetch() gives up a registry that says nothing any more", async () => {
+  test("fetch() gives up on a registry that stops responding", async () => {
     await using own = await OwnRegistry.start();
     await using world = await dockerImages();
     await own.push(`${own.host}/test/silent:1`);
@@ -121,7 +121,7 @@ describe("DockerImageRegistry", () => {
     expect(error.message).toContain(`nothing came from ${own.host} for 1 seconds. Check the address of its registry`);
   });
 
-  test("fetch() says what a registry answered that makes no sense", async () => {
+  test("fetch() reports an invalid response of a registry", async () => {
     await using world = await dockerImages();
     await using rubbish = registryFront(() => new Response("<html>\u0007 hello \u202e</html>", { headers: API }));
     const error = await failureOf(registryOf(world).fetch(pullRequest(`${rubbish.host}/test/a:1`)));
@@ -132,7 +132,7 @@ describe("DockerImageRegistry", () => {
     expect(error.message.length).toBeLessThan(600);
   });
 
-  test("fetch() sees an error that comes while it is under way", async () => {
+  test("fetch() reports an error that occurs during the transfer", async () => {
     await using own = await OwnRegistry.start();
     await using world = await dockerImages();
     await own.push(`${own.host}/test/broken:1`);
@@ -145,7 +145,7 @@ describe("DockerImageRegistry", () => {
     expect(await world.images.list()).toEqual([]);
   });
 
-  test("fetch() says when a registry wants a login, also for what is there", async () => {
+  test("fetch() reports when a registry requires a login, even for an image that exists", async () => {
     await using own = await OwnRegistry.start();
     await using world = await dockerImages();
     let isLocked = false;
@@ -167,7 +167,7 @@ describe("DockerImageRegistry", () => {
     }
   });
 
-  test("fetch() says when the engine goes away in the middle", async () => {
+  test("fetch() reports when the engine becomes unavailable in the middle", async () => {
     await using own = await OwnRegistry.start();
     await using world = await dockerImages();
     using gate = await engineGate();
@@ -178,12 +178,12 @@ describe("DockerImageRegistry", () => {
     expect([error.kind, error.code]).toEqual(["unavailable", "engine_away"]);
   });
 
-  test("fetch() asks before it connects to the host of a registry", async () => {
+  test("fetch() checks the host of a registry before it connects", async () => {
     await using world = await dockerImages();
-    const asked: string[] = [];
+    const checked: string[] = [];
     const refused = new Error("not there");
     const checkHost = async (host: string) => {
-      asked.push(host);
+      checked.push(host);
       throw refused;
     };
     const { images, installation } = world;
@@ -193,16 +193,16 @@ describe("DockerImageRegistry", () => {
       ["slipway-no-such-image", "docker.io"],
     ] as const) {
       expect(await registry.fetch(pullRequest(reference)).catch((error: unknown) => error)).toBe(refused);
-      expect(asked.at(-1)).toBe(host);
+      expect(checked.at(-1)).toBe(host);
     }
     await tinyImage();
     await registry.fetch(pullRequest("slipway-test-tiny"));
-    expect(asked).toHaveLength(2);
+    expect(checked).toHaveLength(2);
   });
 });
 
 describe("the image of one project", () => {
-  test("is of no use to another one: neither to its Dockerfile nor as a service", async () => {
+  test("is not available to another one: neither to its Dockerfile nor as a service", async () => {
     await using world = await dockerImages();
     const owner = { deploymentId: newId("dep"), projectId: newId("prj"), service: "app" };
     const image = await world.make(owner, { "/secret": "theirs" });

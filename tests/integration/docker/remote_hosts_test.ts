@@ -45,21 +45,21 @@ describe("SshRemoteHosts on OpenSSH", () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  test("connect() answers the server's question for the password", async () => {
+  test("connect() answers the server's prompt for the password", async () => {
     await using session = await hosts.connect(server.carol);
     expect(await session.run(["whoami"])).toMatchObject({ stdout: "carol\n" });
     const wrong = hosts.connect({ ...server.carol, password: new Secret("wrong password") });
     await expect(wrong).rejects.toMatchObject({ code: "auth_failed" });
   });
 
-  test("connect() gives key and password where both are needed", async () => {
+  test("connect() sends key and password when both are needed", async () => {
     await using session = await hosts.connect(server.frank);
     expect(await session.run(["whoami"])).toMatchObject({ stdout: "frank\n" });
     const half = hosts.connect({ ...server.frank, password: undefined });
     await expect(half).rejects.toMatchObject({ code: "auth_failed" });
   });
 
-  test("connect() says what the server would take when it takes none of the credentials", async () => {
+  test("connect() lists the accepted methods when the server accepts none of the credentials", async () => {
     const refused = hosts.connect({ ...server.bob, privateKey: undefined, password: new Secret("any password") });
     await expect(refused).rejects.toMatchObject({
       code: "auth_failed",
@@ -77,13 +77,13 @@ describe("SshRemoteHosts on OpenSSH", () => {
     },
   );
 
-  test.each(["dora", "erin"] as const)("run() hands over exact arguments through the shell of %s", async (user) => {
+  test.each(["dora", "erin"] as const)("run() passes exact arguments through the shell of %s", async (user) => {
     await using session = await hosts.connect(server[user]);
     const { stdout } = await session.run(["show-arguments", ...hostileArguments]);
     expect(stdout.split("\0").slice(0, -1)).toEqual([...hostileArguments]);
   });
 
-  test("run() gives 128 and its number for a program that a signal ended", async () => {
+  test("run() returns 128 and its number for a program that a signal ended", async () => {
     await using session = await hosts.connect(server.bob);
     expect(await session.run(["sh", "-c", "kill -KILL $$"])).toMatchObject({ exitCode: 137 });
   });
@@ -93,7 +93,7 @@ describe("SshRemoteHosts on OpenSSH", () => {
     expect(await session.run(["cat"])).toEqual({ exitCode: 0, stdout: "", stderr: "" });
   });
 
-  test("run() stops the program when its signal ends it", async () => {
+  test("run() stops the program when its signal is aborted", async () => {
     await using session = await hosts.connect(server.bob);
     const stopped = session.run(["sleep", "7654"], { signal: AbortSignal.timeout(200) });
     await expect(stopped).rejects.toMatchObject({ code: "timeout" });

@@ -71,7 +71,7 @@ describe("DockerRuntime: what cannot be started", () => {
     expect(await world.docker("network", "ls", "--quiet", "--filter", own)).toBe("");
   });
 
-  test("start() never tells a value of the environment when the engine refuses it", async () => {
+  test("start() never reveals a value of the environment when the engine refuses it", async () => {
     await using world = await dockerWorld();
     const canary = `canary-${crypto.randomUUID()}`;
     const environment = new Map([["", new Secret(canary)]]);
@@ -84,7 +84,7 @@ describe("DockerRuntime: what cannot be started", () => {
 });
 
 describe("DockerRuntime: what a program gets", () => {
-  test.concurrent("start() sets limits and rights, publishes on loopback only, and labels what it made", async () => {
+  test.concurrent("start() sets limits and permissions, publishes on loopback only, and labels what it created", async () => {
     await using world = await dockerWorld();
     const request = runRequest(world, world.programs.web, { memoryBytes: 128 * 1024 * 1024, cpus: 0.5 });
     const { port } = await world.runtime.start(request);
@@ -112,7 +112,7 @@ describe("DockerRuntime: what a program gets", () => {
     expect(await world.runtime.find(request.instanceId)).toMatchObject({ image: Image, relayed: true, health: null });
   });
 
-  test.concurrent("start() gives it the environment it was given, odd values too, and nothing of its own", async () => {
+  test.concurrent("start() passes the given environment, odd values too, and nothing of its own", async () => {
     await using world = await dockerWorld();
     const odd = 'it\'s "odd" $(id) `id` \\ ü \u{1f680} \t*';
     const environment = new Map([
@@ -124,7 +124,7 @@ describe("DockerRuntime: what a program gets", () => {
     expect(await printedBy(world, command, { environment })).toEqual([odd, "", "1"]);
   });
 
-  test.concurrent("start() without a command runs the image as it is made, with its health check, stop signal and volumes", async () => {
+  test.concurrent("start() without a command runs the image as built, with its health check, stop signal and volumes", async () => {
     await using world = await dockerWorld();
     const image = await tinyImage("furnished");
     const volumes = async () => (await world.docker("volume", "ls", "--quiet")).split("\n");
@@ -149,7 +149,7 @@ describe("DockerRuntime: what a program gets", () => {
     expect(await volumes()).not.toContain(mounts);
   });
 
-  test.concurrent("containerListens() tells the same whether it may look into the container or not", async () => {
+  test.concurrent("containerListens() returns the same with and without access to the container", async () => {
     await using world = await dockerWorld();
     const engine = new EngineApi(DOCKER_HOST);
     const inside = `mkdir /tmp/w; exec httpd -f -p 127.0.0.1:${INNER_PORT} -h /tmp/w`;
@@ -173,7 +173,7 @@ describe("DockerRuntime: what a program gets", () => {
     }
   });
 
-  test.concurrent("usage() tells processor and network use", async () => {
+  test.concurrent("usage() reports processor and network use", async () => {
     await using world = await dockerWorld();
     const started = await world.runtime.start(runRequest(world, `(while :; do :; done) & ${world.programs.web}`));
     await answerOf(started);
@@ -202,7 +202,7 @@ describe("DockerRuntime: beside others on the same engine", () => {
     expect(await world.runtime.list()).toMatchObject([{ instanceId: request.instanceId, restarts: 1 }]);
   });
 
-  test.concurrent("containers of others are neither seen nor touched, whatever labels they carry", async () => {
+  test.concurrent("containers of others are neither seen nor touched, regardless of their labels", async () => {
     await using world = await dockerWorld();
     await using neighbour = await dockerWorld();
     const labels = (instanceId: string) =>
@@ -239,7 +239,7 @@ describe("DockerRuntime: beside others on the same engine", () => {
     }
   });
 
-  test.concurrent("instances of one scope find each other by the name of the service, others do not, and the network goes with the last", async () => {
+  test.concurrent("instances of one scope find each other by the name of the service, others do not, and the network is removed with the last", async () => {
     await using world = await dockerWorld();
     const { runtime } = world;
     const web = runRequest(world, world.programs.web, { service: "backend" });
@@ -293,7 +293,7 @@ describe("DockerRuntime: how a program ends", () => {
     expect(await world.runtime.list()).toEqual([]);
   });
 
-  test.concurrent("remove() leaves no child behind, of one that is paused and ignores signals too, and takes two servers at once", async () => {
+  test.concurrent("remove() by several servers at once leaves no child behind, even of a paused one that ignores signals", async () => {
     await using world = await dockerWorld();
     const seconds = `${uniqueNumber()}`;
     const command = [
@@ -315,7 +315,7 @@ describe("DockerRuntime: how a program ends", () => {
     expect(await world.runtime.list()).toEqual([]);
   });
 
-  test.concurrent("a program that dies is started again by the engine alone, at the same address", async () => {
+  test.concurrent("a program that dies is restarted by the engine alone, at the same address", async () => {
     await using world = await dockerWorld(DOCKER_HOST, { watches: false });
     const started = await world.runtime.start(runRequest(world, world.programs.web));
     await answerOf(started);
@@ -332,8 +332,8 @@ describe("DockerRuntime: how a program ends", () => {
   });
 });
 
-describe("DockerRuntime: what keeps ending", () => {
-  test.concurrent("runs as soon as it can, without any server", async () => {
+describe("DockerRuntime: a crash loop", () => {
+  test.concurrent("recovers as soon as it can, without any server", async () => {
     await using world = await dockerWorld(DOCKER_HOST, { watches: false });
     const { instanceId } = await world.runtime.start(runRequest(world, afterFailures(7, world.programs.web, "/tmp")));
     // The engine's last backoff pauses are long enough to observe the failure.
@@ -343,7 +343,7 @@ describe("DockerRuntime: what keeps ending", () => {
     expect(await answerOf(back!)).toBe("hello");
   });
 
-  test.concurrent("and was given up by an earlier version is started again by a server that comes to watch", async () => {
+  test.concurrent("that an earlier version gave up on is restarted by a server that supervises", async () => {
     await using world = await dockerWorld(DOCKER_HOST, { watches: false });
     const { instanceId } = await world.runtime.start(runRequest(world, world.programs.web));
     const container = await world.containerOf(instanceId);
@@ -355,7 +355,7 @@ describe("DockerRuntime: what keeps ending", () => {
     expect((await inspected(world, instanceId)).HostConfig.RestartPolicy.Name).toBe("unless-stopped");
   });
 
-  test.concurrent("for want of memory says so", async () => {
+  test.concurrent("caused by a lack of memory has that as its reason", async () => {
     await using world = await dockerWorld();
     const request = runRequest(world, world.programs.greedy, { memoryBytes: 64 * 1024 * 1024 });
     const { instanceId } = await world.runtime.start(request);

@@ -61,19 +61,19 @@ async function works(storages: S3ObjectStorages, target: BucketTarget): Promise<
 describe("S3ObjectStorages on Ceph", () => {
   test("finds a bucket by its name in the host as well as in the path", async () => {
     const target = await server.bucket();
-    const asked: string[] = [];
+    const hosts: string[] = [];
     const resolveAddress = (host: string) => {
-      asked.push(host);
+      hosts.push(host);
       return here();
     };
     const storages = new S3ObjectStorages({ resolveAddress });
     const endpoint = `http://${NAME}:${port()}`;
     expect(await works(storages, { ...target, endpoint, forcePathStyle: false })).toBe("works");
     expect(await works(storages, { ...target, endpoint, forcePathStyle: true })).toBe("works");
-    expect(new Set(asked)).toEqual(new Set([`${target.bucket}.${NAME}`, NAME]));
+    expect(new Set(hosts)).toEqual(new Set([`${target.bucket}.${NAME}`, NAME]));
   });
 
-  test("believes an authority that it is told of, and the certificate has to be for the name", async () => {
+  test("trusts a configured CA, and the certificate has to match the name", async () => {
     const target = await server.bucket();
     const { key, cert } = selfSignedCertificate(NAME);
     using secure = Bun.serve({
@@ -104,17 +104,17 @@ describe("S3ObjectStorages on Ceph", () => {
     );
     const storages = new S3ObjectStorages({ resolveAddress: () => Promise.reject(refused) });
     await expect(works(storages, target)).rejects.toBe(refused);
-    let asked = 0;
+    let lookups = 0;
     // A name that resolves to a public address when it is checked, and to a private one a moment later (DNS rebinding).
     const rebinding = new S3ObjectStorages({
-      resolveAddress: async () => (asked++ === 0 ? await here() : "192.0.2.1"),
+      resolveAddress: async () => (lookups++ === 0 ? await here() : "192.0.2.1"),
     });
     await using storage = await rebinding.open({ ...target, endpoint: `http://${NAME}:${port()}` });
     await storage.put("x", textBody("x"));
-    expect(asked).toBe(1);
+    expect(lookups).toBe(1);
   });
 
-  test.each([301, 302, 307, 308])("does not follow an answer of %d with its credentials", async (status) => {
+  test.each([301, 302, 307, 308])("does not follow a response of %d with its credentials", async (status) => {
     const target = await server.bucket();
     const seen: string[] = [];
     using elsewhere = Bun.serve({
@@ -136,7 +136,7 @@ describe("S3ObjectStorages on Ceph", () => {
     expect(seen).toEqual([]);
   });
 
-  test("sweep() goes by the last part of an upload, not by its beginning", async () => {
+  test("sweep() uses the time of the last part of an upload, not of its beginning", async () => {
     const sdk = await import("@aws-sdk/client-s3");
     const target = await server.bucket();
     const client = await server.client(target);
@@ -157,23 +157,23 @@ describe("S3ObjectStorages on Ceph", () => {
     expect(await storage.unfinished("")).toEqual([]);
   });
 
-  test("names a clock that is wrong", async () => {
+  test("reports a wrong clock", async () => {
     const target = await server.bucket();
     const late = works(new S3ObjectStorages({ clockOffsetMs: 3_600_000 }), target);
     await expect(late).rejects.toMatchObject({ code: "misconfigured", message: expect.stringContaining("clock") });
   });
 
-  test("says nothing of what a store says, whatever that is", async () => {
+  test("never repeats the response of a store", async () => {
     const target = await server.bucket();
     const secret = target.secretAccessKey.reveal();
-    using telling = Bun.serve({
+    using revealing = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
       fetch: () =>
         new Response(`<Error><Code>Odd${secret}</Code><Message>${secret}</Message></Error>`, { status: 400 }),
     });
-    const told = works(new S3ObjectStorages(), { ...target, endpoint: `http://127.0.0.1:${telling.port}` });
-    const error = await told.then(
+    const attempt = works(new S3ObjectStorages(), { ...target, endpoint: `http://127.0.0.1:${revealing.port}` });
+    const error = await attempt.then(
       () => undefined,
       (failure: Error) => failure,
     );

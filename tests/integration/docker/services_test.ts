@@ -62,7 +62,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe("DockerRuntime: how a service differs from its image", () => {
-  test("start() clears what an image starts with, where that is asked for", async () => {
+  test("start() overrides or clears the entrypoint and command of an image", async () => {
     await using world = await dockerServices();
     const furnished = { image: await tinyImage("furnished") };
     const code = async (container: Partial<ContainerSpec>) =>
@@ -77,13 +77,13 @@ describe("DockerRuntime: how a service differs from its image", () => {
   test.concurrent.each([
     ["command", { command: ["sh", "-c", SHOWING, "x", ...HOSTILE] }],
     ["entrypoint and command", { entrypoint: ["sh", "-c", SHOWING, "x"], command: HOSTILE }],
-  ])("start() hands on the words of %s as they are", async (_, container) => {
+  ])("start() passes on the arguments of %s unchanged", async (_, container) => {
     await using world = await dockerServices();
     const { lines } = await outcomeOf(world, serviceRequest(world, null, { container }));
     expect(lines).toEqual(HOSTILE.map(hex));
   });
 
-  test.concurrent("start() sets everything that a container may be told, and no label of its own from outside", async () => {
+  test.concurrent("start() applies every container setting, and no slipway labels from outside", async () => {
     await using world = await dockerServices();
     const container = {
       workingDir: "/srv",
@@ -134,7 +134,7 @@ describe("DockerRuntime: how a service differs from its image", () => {
     });
   });
 
-  test.concurrent("remove() gives it the time that it wants for itself, and asks it by its own signal", async () => {
+  test.concurrent("remove() waits for the service's own grace period, and uses its own signal", async () => {
     await using world = await dockerServices();
     const mounts = [{ kind: "volume", name: "data", target: "/data", readOnly: false }] as const;
     const command = "trap 'sleep 1; echo bye >/data/word; exit 0' USR2; echo ready; while :; do sleep 0.05; done";
@@ -198,7 +198,7 @@ describe("DockerRuntime: the files of a service", () => {
   );
 });
 
-test("a file where an image keeps something is no part of what is kept", async () => {
+test("a file inside a volume of an image is not stored in the volume", async () => {
   await using world = await dockerServices();
   const furnished = { image: await tinyImage("furnished") };
   const look = "cat /data/key; echo; echo more >/data/own";
@@ -213,7 +213,7 @@ test("a file where an image keeps something is no part of what is kept", async (
 });
 
 describe("DockerRuntime: what is mounted", () => {
-  test.concurrent("a volume is shared in its scope only, outlives whoever wrote to it, and can be read-only", async () => {
+  test.concurrent("a volume is shared in its scope only, outlives its writer, and can be read-only", async () => {
     await using world = await dockerServices();
     const run = (command: string, scope: string, readOnly = false) =>
       outcomeOf(world, serviceRequest(world, command, { scope, mounts: volume(readOnly) }));
@@ -232,7 +232,7 @@ describe("DockerRuntime: what is mounted", () => {
     });
   });
 
-  test.concurrent("what an image wants to be kept is kept by the scope, unless something is mounted there", async () => {
+  test.concurrent("a volume of an image is kept by the scope, unless something is mounted there", async () => {
     await using world = await dockerServices();
     const furnished = { image: await tinyImage("furnished") };
     for (const [command, lines] of [
@@ -250,7 +250,7 @@ describe("DockerRuntime: what is mounted", () => {
     expect(await world.volumes.list("prj_1")).toHaveLength(1);
   });
 
-  test.concurrent("a path of this machine has to be there, and is not made", async () => {
+  test.concurrent("a path of this machine has to exist, and is not created", async () => {
     await using world = await dockerServices();
     const folder = await mkdtemp(join(tmpdir(), "slipway-"));
     await writeFile(join(folder, "file"), "from outside\n");

@@ -80,7 +80,7 @@ objectStorageContract("SFTP below the login folder of a second server", () =>
 objectStorageContract("SFTP in a jail without a shell", () => place(server.gina, "fast/gina", "/srv/jail"));
 
 describe("SftpObjectStorages on OpenSSH", () => {
-  test("open() tells the host key, and refuses another one than expected before it logs in", async () => {
+  test("open() returns the host key, and refuses an unexpected one before it logs in", async () => {
     await using storage = await open(server.bob, "keyed");
     expect(storage.hostKey).toMatch(/^SHA256:/);
     await using again = await open({ ...server.bob, hostKey: storage.hostKey! }, "keyed");
@@ -98,19 +98,19 @@ describe("SftpObjectStorages on OpenSSH", () => {
     const guarded = new SftpObjectStorages({ resolveAddress: () => Promise.reject(refused) });
     const target = { kind: "remote_folder", remote: server.bob, folder: "guarded" } as const;
     await expect(guarded.open(target)).rejects.toBe(refused);
-    const asked: string[] = [];
+    const lookups: string[] = [];
     const named = new SftpObjectStorages({
       async resolveAddress(host) {
-        asked.push(host);
-        return asked.length === 1 ? server.bob.host : "192.0.2.1";
+        lookups.push(host);
+        return lookups.length === 1 ? server.bob.host : "192.0.2.1";
       },
     });
     await using storage = await named.open({ ...target, remote: { ...server.bob, host: "changes-its-mind.invalid" } });
     await storage.put("x", textBody("x"));
-    expect(asked).toEqual(["changes-its-mind.invalid"]);
+    expect(lookups).toEqual(["changes-its-mind.invalid"]);
   });
 
-  test("a connection that breaks ends a put(), and the next operation makes a new one", async () => {
+  test("a connection that breaks ends a put(), and the next operation opens a new one", async () => {
     await using storage = await open(server.bob, "broken");
     await storage.put("kept", textBody("kept"));
     const { stream, goOn } = haltingBody();
@@ -125,7 +125,7 @@ describe("SftpObjectStorages on OpenSSH", () => {
     expect(await storage.unfinished("")).toEqual([]);
   });
 
-  test("put() says when the disk is full, and leaves nothing", async () => {
+  test("put() reports a full disk, and leaves nothing", async () => {
     await using storage = await open(server.bob, "/srv/small");
     await storage.put("fits", body(100_000).stream);
     await expect(storage.put("large", body(MIB).stream)).rejects.toMatchObject({
@@ -136,14 +136,14 @@ describe("SftpObjectStorages on OpenSSH", () => {
     expect((await digestOf(await storage.get("fits")))?.bytes).toBe(100_000);
   });
 
-  test("put() says when the user may not write", async () => {
+  test("put() reports missing write permission", async () => {
     await using storage = await open(server.gina, "locked");
     await expect(storage.put("x", textBody("x"))).rejects.toMatchObject({ code: "permission_denied" });
     await using top = await open(server.gina, "");
     await expect(top.put("made/x", textBody("x"))).rejects.toMatchObject({ code: "permission_denied" });
   });
 
-  test("a silent machine holds nobody up beyond the signal", async () => {
+  test("a silent machine is abandoned when the signal is aborted", async () => {
     await using storage = await open(server.bob, "paused");
     await storage.put("x", textBody("x"));
     await server.pause();
