@@ -59,7 +59,7 @@ export class Notes {
 
   #count(): void {
     this.#told += 1;
-    if (this.#told > MOST_PROBLEMS) throw new TooMuchEffort("Too much is wrong");
+    if (this.#told > MOST_PROBLEMS) throw new TooMuchEffort("There are too many errors");
   }
 }
 
