@@ -87,7 +87,7 @@ function environmentOf(
     : Object.entries(given).map(([key, value]) => ({ key, value, at: `${path}.${key}` }));
   for (const { key, value, at } of entries) {
     if (key === "" || /[\s=\0]/.test(key)) throw invalidField(at, BAD_NAME);
-    if (value.includes("\0")) throw invalidField(at, "no variable can hold a NUL character");
+    if (value.includes("\0")) throw invalidField(at, "no variable can contain a NUL character");
   }
   return Object.fromEntries(entries.map(({ key, value }) => [key, value]));
 }
