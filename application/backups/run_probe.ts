@@ -183,6 +183,6 @@ function corrupt(why: string): Failure {
 }
 
 function timedOut(ms: number): Failure {
-  const why = `no end after ${Math.max(1, Math.round(ms / 1_000))} s. Check the address, and that no firewall drops the connection`;
+  const why = `it did not finish within ${Math.max(1, Math.round(ms / 1_000))} s. Check the address, and that no firewall drops the connection`;
   return new Failure("remote_failed", "timeout", `Cannot complete this step: ${why}`);
 }

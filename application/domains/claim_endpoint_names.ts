@@ -92,10 +92,7 @@ function namesIn(endpoints: readonly PublicEndpoint[], baseDomain: string): read
     if (endpoint.domainType === "custom" && name === null)
       throw invalidField(`${path}.customDomain`, "give the full name that the endpoint is to have");
     if (name?.kind === "free" && !isSlug(name.label))
-      throw invalidField(
-        `${path}.domain`,
-        `give one label of at most 40 characters, as it stands before .${baseDomain}`,
-      );
+      throw invalidField(`${path}.domain`, `give one label of at most 40 characters, without .${baseDomain}`);
     const hostname = name && (name.kind === "free" ? `${name.label}.${baseDomain}` : name.hostname);
     const place = `${hostname} ${pathPrefixOf(endpoint)}`;
     if (places.has(place)) throw invalidField(path, "another endpoint has the same host and path; change one of them");

@@ -82,7 +82,7 @@ export class OutageWatch implements AsyncDisposable {
     if (this.#isStopped) return;
     const looking = this.#lookAt(instanceId).catch((error: unknown) => {
       const fields = { instanceId, ...loggedError(error) };
-      this.#ports.log.write("warn", "Whether a service is up could not be noted", fields);
+      this.#ports.log.write("warn", "Could not record whether a service is up", fields);
       this.#lookAgain(instanceId, this.#options.lookMs.most);
     });
     this.#looks.add(looking);
@@ -140,7 +140,7 @@ export class OutageWatch implements AsyncDisposable {
 
 function outageOf({ exit, nextStartAt }: Instance): string {
   const next = nextStartAt ? `, next try at ${nextStartAt.toISOString()}` : "";
-  return `It ${howItEnded(exit)} and is started again by itself${next}`;
+  return `It ${howItEnded(exit)} and is restarted automatically${next}`;
 }
 
 /** Stores an outage of a service, or its end. Idempotent: concurrent watchers that see the same store it once. */

@@ -94,5 +94,5 @@ function watched(
 
 function timedOut(idleMs: number): Failure {
   const seconds = Math.max(1, Math.round(idleMs / 1_000));
-  return new Failure("remote_failed", "timeout", `Cannot go on: the store did nothing for ${seconds} s`);
+  return new Failure("remote_failed", "timeout", `Cannot continue: the store did not respond for ${seconds} s`);
 }

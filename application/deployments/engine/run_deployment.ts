@@ -82,7 +82,7 @@ async function carryOut(run: Run): Promise<void> {
   await refuseHopeless(run);
   if (run.deployment.status === "queued") await beginBuild(run);
   else if (run.deployment.attempts > 1 && !run.deployment.prompt)
-    logLine(run, null, "The server was restarted in the middle: going on");
+    logLine(run, null, "The server was restarted during the deployment: continuing");
   if (run.deployment.status === "building") await buildRelease(run);
   await bringLive(run);
   const failure = partialFailure(run.deployment);
@@ -104,7 +104,7 @@ async function refuseHopeless(run: Run): Promise<void> {
   throw new Failure(
     "unavailable",
     "interrupted",
-    "Cannot finish: the server was stopped in the middle of it again and again. Deploy again",
+    "Cannot finish: the server was stopped during it too many times. Deploy again",
   );
 }
 
@@ -129,7 +129,7 @@ async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise
     } catch (error) {
       const cause = error instanceof StepFailed ? error.cause : undefined;
       if (!(error instanceof StepFailed) || cause instanceof LeaseLost || isOutage(cause)) throw error;
-      logLine(run, name, "Not everything of former releases could be removed; it is tried again later", "warn");
+      logLine(run, name, "Some parts of former releases could not be removed; this is retried later", "warn");
     }
   }
 }
@@ -206,7 +206,7 @@ async function undo(run: Run): Promise<void> {
       await work();
     } catch (error) {
       if (isOutage(error) || error instanceof LeaseLost) throw error;
-      logLine(run, null, "Not everything of this deployment could be removed; it is tried again later", "warn");
+      logLine(run, null, "Some parts of this deployment could not be removed; this is retried later", "warn");
     }
   }
 }

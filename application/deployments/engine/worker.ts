@@ -170,7 +170,7 @@ class QueueWorker implements Worker {
       return await work();
     } catch (error) {
       if (error instanceof LeaseLost) return undefined;
-      this.#ports.log.write("warn", "The worker met a problem and goes on", { ...loggedError(error) });
+      this.#ports.log.write("warn", "The worker hit an error and continues", { ...loggedError(error) });
       await sleep(200);
       return undefined;
     }

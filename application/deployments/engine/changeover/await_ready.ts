@@ -80,7 +80,7 @@ async function warnOfErrors(run: Run, started: Started, { host, port, relayed }:
   const target = { host, port, path: "/", relayed };
   const { status } = await run.ports.healthProbe.check(target, { timeoutMs: PROBE_MS });
   if (status === null || status < 500) return;
-  const what = `${sentenceName(started.record)} answers ${status} on /, and went live because its port takes connections`;
+  const what = `${sentenceName(started.record)} answers ${status} on /, and went live because its port accepts connections`;
   const next = "Look at what it prints (logs?kind=runtime), and set healthPath to keep such a release from going live";
   logLine(run, "health", `${what}. ${next}`, "warn");
 }
