@@ -65,7 +65,7 @@ class TraceReader implements BuildReader {
     try {
       return this.#log.take(buildTrace(Buffer.from(aux, "base64")));
     } catch (cause) {
-      throw away("its answer makes no sense", cause);
+      throw away("its response is invalid", cause);
     }
   }
 

@@ -87,7 +87,7 @@ class Sender {
         await Promise.all([stats, ...this.#running]);
         await this.#call.send(new WireMessage().number(1, PACKET.end).finish());
         return;
-      } else if (type === PACKET.failure) throw new Error("The engine could not take the files");
+      } else if (type === PACKET.failure) throw new Error("The engine could not receive the files");
     }
   }
 
@@ -122,7 +122,7 @@ class Sender {
 
   async #content(id: number): Promise<void> {
     const entry = this.#sending.entries[id];
-    if (entry?.kind !== "file") throw new Error("The engine asked for what is no file");
+    if (entry?.kind !== "file") throw new Error("The engine requested something that is not a file");
     const head = () => new WireMessage().number(1, PACKET.data).number(3, id);
     for await (const bytes of this.#sending.read(entry)) {
       await this.#call.send(head().bytesHead(4, bytes.length).finish(), bytes);

@@ -66,10 +66,10 @@ export class DockerImageBuilder implements ImageBuilder {
     const name = this.#names.ofBuild(request);
     try {
       const built = await this.#image(await this.#run(request, context, name));
-      if (!built) throw away("the image is gone as soon as it was built");
+      if (!built) throw away("the image disappeared right after it was built");
       await request.confirm?.();
       signal.throwIfAborted();
-      if (!(await this.#images.keep(built.Id, request))) throw away("the image is gone as soon as it was built");
+      if (!(await this.#images.keep(built.Id, request))) throw away("the image disappeared right after it was built");
       return { image: built.Id, port: exposedPort(built) };
     } finally {
       // Removes the image of an interrupted build, or of one aborted at the very end, with its only name.

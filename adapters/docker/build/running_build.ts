@@ -88,6 +88,6 @@ async function follow({ engine, reader, asked, signal, log }: RunningBuild, open
   await tell(reader.flush());
   signal.throwIfAborted();
   if (error !== undefined) throw buildFailure(error, reader.failed);
-  if (reader.image === undefined) throw away("its answer broke off");
+  if (reader.image === undefined) throw away("its response ended early");
   return reader.image;
 }

@@ -27,7 +27,7 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
   }
   const [, path] = /bind source path does not exist: (.+)$/.exec(words) ?? [];
   if (path !== undefined) {
-    return invalid("path_missing", `Cannot start this: there is no "${path}" on this machine; make it first`, {
+    return invalid("path_missing", `Cannot start this: there is no "${path}" on this machine; create it first`, {
       cause,
     });
   }
@@ -35,7 +35,7 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
   const [, target] = /mounting ".*?" to rootfs at "(.*?)"/.exec(words) ?? [];
   if (target !== undefined) {
     const reason = "it cannot be mounted there. A file goes where the image has a file or nothing, a folder likewise";
-    return invalid("mount_failed", `Cannot start this: look at what belongs at "${target}": ${reason}`, { cause });
+    return invalid("mount_failed", `Cannot start this: check the mount at "${target}": ${reason}`, { cause });
   }
   const [, program, why] = /exec: "([^"]*)": (.*?)(?:: unknown)?$/.exec(words) ?? [];
   if (program !== undefined) {
@@ -53,6 +53,6 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
  */
 export function engineRefused(what: string, cause: unknown): unknown {
   if (cause instanceof Failure) return cause;
-  const message = `Cannot ${what}: Docker could not do it; its log tells why`;
+  const message = `Cannot ${what}: Docker could not do it; its log says why`;
   return new Failure("unavailable", "engine_refused", message, { cause });
 }

@@ -127,7 +127,7 @@ export class EngineApi {
     try {
       return await Promise.race([rest, slow]);
     } catch (cause) {
-      throw cause instanceof Failure ? cause : away("its answer broke off", cause);
+      throw cause instanceof Failure ? cause : away("its response ended early", cause);
     } finally {
       clearTimeout(timer);
     }

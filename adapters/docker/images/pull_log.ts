@@ -30,7 +30,7 @@ export class PullLog {
     if (LAYER_DONE.test(status)) layer.done = true;
     if (performance.now() - this.#toldAt < this.#everyMs) return undefined;
     this.#toldAt = performance.now();
-    return `${this.#done()} of ${this.#layers.size} layers are here`;
+    return `${this.#done()} of ${this.#layers.size} layers are pulled`;
   }
 
   /** Returns a summary of the pull. */
