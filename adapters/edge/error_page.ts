@@ -34,14 +34,14 @@ export const NO_ANSWER: ErrorPage = {
   status: 502,
   code: "app_unreachable",
   title: "The app does not answer",
-  sentence: "The app at this address does not answer. Its logs tell why; try again in a moment.",
+  sentence: "The app at this address does not answer. Its logs say why; try again in a moment.",
 };
 
 export const TOO_SLOW: ErrorPage = {
   status: 504,
   code: "app_too_slow",
   title: "The app takes too long",
-  sentence: "The app at this address did not begin its answer in time. Try again in a moment.",
+  sentence: "The app at this address did not begin to answer in time. Try again in a moment.",
 };
 
 export const NOT_FOUND: ErrorPage = {

@@ -117,6 +117,6 @@ async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
 function overLink(): Failure {
   return invalid(
     "link_outside",
-    "Cannot use this path: it leads over a link or out of the folder; use the path of the file itself",
+    "Cannot use this path: it leads through a link or out of the folder; use the path of the file itself",
   );
 }

@@ -149,7 +149,7 @@ async function nameOfTree(home: string): Promise<string> {
 }
 
 function notThere(): Failure {
-  return conflict("release_folder_gone", "Cannot go on with this deployment: its release folder is not there any more");
+  return conflict("release_folder_gone", "Cannot continue this deployment: its release folder no longer exists");
 }
 
 /**
@@ -177,7 +177,7 @@ async function placeBelow(above: FolderHandle, [name, ...rest]: readonly string[
 function overLink(): Failure {
   return invalid(
     "link_outside",
-    "Cannot keep what was built: its folder lies over a link; build into a folder of the source",
+    "Cannot keep what was built: its path leads through a link; build into a folder of the source",
   );
 }
 

@@ -227,5 +227,5 @@ function concernsWorkers(row: DeploymentRow, { status, held, cancelRequested }: 
 }
 
 function projectBusy(): never {
-  throw conflict("project_busy", "Cannot start this deployment: another one of its project is not done yet");
+  throw conflict("project_busy", "Cannot start this deployment: another one of its project has not finished yet");
 }

@@ -113,9 +113,9 @@ export class SeparateEdge implements Edge, AsyncDisposable {
         await commanded(this.#note!, "alive", {}, { signal, withinMs: ALIVE_MS + ANSWER_MS });
       } catch (error) {
         if (signal.aborted) return;
-        this.#options.log?.write("warn", "The edge has ended and is started again", { ...loggedError(error) });
+        this.#options.log?.write("warn", "The edge exited and is restarted", { ...loggedError(error) });
         await this.#revive().catch((failure: unknown) => {
-          this.#options.log?.write("error", "The edge could not be started", { ...loggedError(failure) });
+          this.#options.log?.write("error", "Could not start the edge", { ...loggedError(failure) });
         });
         await delay(AGAIN_MS);
       }
@@ -177,7 +177,11 @@ export async function stopEdge(
   for (const until = Date.now() + graceMs + START_MS; Date.now() < until; await delay(LOOK_MS)) {
     if (!(await answers(note))) return "ended";
   }
-  throw new Failure("unavailable", "edge_busy", `Cannot end the edge: its process ${note.pid} goes on. End it by hand`);
+  throw new Failure(
+    "unavailable",
+    "edge_busy",
+    `Cannot stop the edge: its process ${note.pid} keeps running. Stop it manually`,
+  );
 }
 
 /** Kills the process that was started with this note file, even if the file is gone; returns whether there was one. */
