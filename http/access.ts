@@ -43,7 +43,7 @@ export function access() {
         const caller = callers.get(request);
         // Fail closed: a route must not run without the gate or with another route's permission.
         if (!caller?.principal || caller.permission !== needed)
-          throw new Error("This route was reached around the gate");
+          throw new Error("This route was reached without passing the gate");
         return { caller, principal: caller.principal };
       },
     }),

@@ -53,7 +53,7 @@ export function takesKindOf({ type }: ExpectingSchema, value: unknown): boolean 
 
 function textPhrase({ format, minLength, maxLength, pattern }: ExpectingSchema): string {
   if (format === "date-time") return 'a time such as "2026-01-31T12:00:00.000Z"';
-  if (pattern !== undefined) return "a text of another form";
+  if (pattern !== undefined) return "a string of another form";
   return sized("a text", { least: minLength, most: maxLength, unit: "characters" });
 }
 

@@ -64,7 +64,7 @@ describe("a project that is uploaded is recognised, built into an image and answ
     "examples/python-server",
     inTurn(async () => {
       const { page } = await deployed("python-server", await example("python-server"));
-      expect(page).toBe("Python greets everybody\n");
+      expect(page).toBe("Python greets everyone\n");
     }),
   );
 

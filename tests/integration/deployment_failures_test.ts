@@ -67,7 +67,7 @@ const CASES: readonly Case[] = [
     what: "it ends again and again",
     step: "health",
     code: "crash_loop",
-    sentence: /again and again, last with code 7/,
+    sentence: /ended repeatedly, last with code 7/,
     logs: "no database",
     arrange: (scene) =>
       void scene.memory.runtime.scripts.set(START, { does: "ends", code: 7, prints: ["no database"] }),
@@ -76,7 +76,7 @@ const CASES: readonly Case[] = [
     what: "it says why after many lines",
     step: "health",
     code: "crash_loop",
-    sentence: /again and again/,
+    sentence: /ended repeatedly/,
     logs: "no database",
     arrange: (scene) => {
       const prints = [...Array.from({ length: 12_000 }, (_, index) => `${index}`), "no database"];
@@ -107,7 +107,7 @@ const CASES: readonly Case[] = [
     what: "it answers and then it does not",
     step: "switch",
     code: "health_failed",
-    sentence: /answered, and then it did not/,
+    sentence: /answered, but then stopped answering/,
     logs: "listening",
     arrange: (scene) => {
       scene.memory.runtime.scripts.set(START, { does: "answers", prints: ["listening"] });
@@ -119,7 +119,7 @@ const CASES: readonly Case[] = [
     what: "it dies while it is watched",
     step: "switch",
     code: "crash_loop",
-    sentence: /ended again and again/,
+    sentence: /ended repeatedly/,
     arrange: (scene) => {
       scene.healthy = () => {
         scene.memory.runtime.scripts.set(START, { does: "ends", code: 1 });
@@ -234,7 +234,7 @@ test("trouble with former releases does not undo one that serves", async () => {
   for (let count = 0; count < 3; count++) expect((await scene.deployed(project)).status).toBe("ready");
   const last = await scene.deployed(project);
   expect(last).toMatchObject({ status: "ready", error: null });
-  expect(await scene.log(last.id)).toContainEqual(expect.stringContaining("tried again later"));
+  expect(await scene.log(last.id)).toContainEqual(expect.stringContaining("retried later"));
   expect(scene.served(project)).toBe(last.id);
 });
 

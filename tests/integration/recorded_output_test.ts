@@ -134,7 +134,7 @@ describe("what a release printed", () => {
     expect(await read(scene, first.id)).toEqual([]);
     const told = scene.memory.log.lines.filter(({ level }) => level === "warn").map(({ text }) => text);
     expect(told).toHaveLength(1);
-    expect(told[0]).toContain("What an instance printed could not be recorded");
+    expect(told[0]).toContain("Could not record the output of an instance");
     expect(told[0]).toContain("Broken on purpose");
   });
 });
