@@ -50,13 +50,13 @@ export function access() {
     open: (reason: string) => ({
       detail: { "x-open": reason } as Record<`x-${string}`, unknown>,
       resolve({ request }) {
-        return { caller: callers.get(request) ?? NOBODY };
+        return { caller: callers.get(request) ?? ANONYMOUS };
       },
     }),
   });
 }
 
-const NOBODY: Caller = {
+const ANONYMOUS: Caller = {
   principal: undefined,
   permission: undefined,
   address: "unknown",

@@ -222,7 +222,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
       nextStartAt: new Date(Date.now() + PAUSE_MS),
       exit: ending(script),
     };
-    this.#endings.tell(instance.instanceId);
+    this.#endings.notify(instance.instanceId);
   }
 }
 

@@ -78,7 +78,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
       onExit: () => void this.#supervisor.look(),
     };
     this.#log = log;
-    this.#supervisor = new Supervisor(folder, this.#keeper, { log, onEnding: (id) => this.#endings.tell(id) });
+    this.#supervisor = new Supervisor(folder, this.#keeper, { log, onEnding: (id) => this.#endings.notify(id) });
   }
 
   /**

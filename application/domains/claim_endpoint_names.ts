@@ -27,10 +27,10 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
     const missing = new Set<string>();
     const names = namesIn(endpoints, ports.baseDomain);
     const known = await heldNames(project, new Set(names.map(({ hostname }) => hostname)));
-    for (const asked of names) {
-      const { hostname, kind } = asked;
+    for (const name of names) {
+      const { hostname, kind } = name;
       const held = known.get(hostname);
-      if (kind === "custom") requireProven(asked, project, held);
+      if (kind === "custom") requireProven(name, project, held);
       else if (hostname === ports.publicHost) throw taken(hostname);
       else if (!held) missing.add(claimable(hostname));
       else if (held.projectId !== project.id) throw await refused(by, project, hostname);

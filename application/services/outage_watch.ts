@@ -145,7 +145,7 @@ function outageOf({ exit, nextStartAt }: Instance): string {
 
 /** Stores an outage of a service, or its end. Idempotent: concurrent watchers that see the same store it once. */
 function storeOutage({ clock, deployments }: OutageWatchPorts) {
-  const toldAt = new Map<string, number>();
+  const reportedAt = new Map<string, number>();
   const untold = new Set<string>();
   return async function (deploymentId: string, instanceId: string, outage: string | undefined): Promise<void> {
     await deployments.change(deploymentId, (deployment): DeploymentChange | undefined => {
@@ -163,10 +163,10 @@ function storeOutage({ clock, deployments }: OutageWatchPorts) {
     if (outage === undefined) return !untold.delete(instanceId);
     if (before !== undefined && !untold.has(instanceId)) return false;
     const now = clock.now().getTime();
-    const isSoon = now - (toldAt.get(instanceId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS;
+    const isSoon = now - (reportedAt.get(instanceId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS;
     if (isSoon) untold.add(instanceId);
     else untold.delete(instanceId);
-    if (!isSoon) toldAt.set(instanceId, now);
+    if (!isSoon) reportedAt.set(instanceId, now);
     return !isSoon;
   }
 }

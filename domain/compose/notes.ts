@@ -23,7 +23,7 @@ export class Notes {
   readonly #warnings = new Map<string, ComposeProblem>();
   readonly #unknownLines = new Set<string>();
   readonly #missing = new Set<string>();
-  #told = 0;
+  #found = 0;
 
   problem(at: Place, message: string): void {
     this.#count();
@@ -58,8 +58,8 @@ export class Notes {
   }
 
   #count(): void {
-    this.#told += 1;
-    if (this.#told > MOST_PROBLEMS) throw new TooMuchEffort("There are too many errors");
+    this.#found += 1;
+    if (this.#found > MOST_PROBLEMS) throw new TooMuchEffort("There are too many errors");
   }
 }
 

@@ -50,9 +50,9 @@ function shortMount({ name, reading: { notes } }: ServiceReading, node: ComposeN
   const read = (text: string): Notation<ServiceMount> => {
     const [from = "", target, options, ...rest] = text.split(":");
     if (/^[A-Za-z]$/.test(from) && target?.startsWith("\\")) return { wrong: "Windows paths are not supported" };
-    const asked = options?.split(",").filter((option) => !NO_DIFFERENCE.has(option));
-    const kept = asked?.filter((option) => !PROPAGATIONS.has(option));
-    propagates = kept?.length !== asked?.length;
+    const requested = options?.split(",").filter((option) => !NO_DIFFERENCE.has(option));
+    const kept = requested?.filter((option) => !PROPAGATIONS.has(option));
+    propagates = kept?.length !== requested?.length;
     const place = target !== undefined && isRelative(from) ? insidePath(node.at.file.folder, from) : from;
     if (place === undefined) return { wrong: OUTSIDE };
     const start = place === from ? from : `./${place}`;
@@ -145,9 +145,9 @@ function memoryMount(
   const text = textIn(notes, node, `"tmpfs" of ${name}`);
   if (text === undefined) return undefined;
   const [path = "", options = ""] = text.split(":");
-  const asked = options.split(",").filter((option) => option !== "");
-  const size = asked.find((option) => option.startsWith("size="));
-  const others = asked.filter((option) => option !== size && option !== "rw");
+  const requested = options.split(",").filter((option) => option !== "");
+  const size = requested.find((option) => option.startsWith("size="));
+  const others = requested.filter((option) => option !== size && option !== "rw");
   if (others.length > 0) notes.warning(node.at, `Left out options of "tmpfs" of ${name}: only its size is used`);
   const target = notationIn(notes, node, { what: `"tmpfs" of ${name}`, read: () => volumeEntry(path) })?.target;
   const what = `the size of "tmpfs" of ${name}`;

@@ -118,11 +118,11 @@ function dependenciesOf(
   path: string,
   names: readonly string[],
 ): readonly ServiceDependency[] {
-  const asked = isList(dependsOn)
+  const dependencies = isList(dependsOn)
     ? dependsOn.map((service, index) => ({ service, condition: "service_started", at: `${path}.${index}` }))
     : Object.entries(dependsOn).map(([service, { condition }]) => ({ service, condition, at: `${path}.${service}` }));
   const seen = new Set<string>();
-  return asked.map(({ service, condition, at }) => {
+  return dependencies.map(({ service, condition, at }) => {
     if (service === name) throw invalidField(at, "a service cannot wait for itself");
     if (!names.includes(service)) throw invalidField(at, "there is no service of this name");
     if (seen.has(service)) throw invalidField(at, "this service is named twice");

@@ -106,8 +106,8 @@ export class DockerImageBuilder implements ImageBuilder {
   async #builder(): Promise<"buildkit" | "classic"> {
     if (this.#options.builder) return this.#options.builder;
     const { headers } = await this.#engine.request("GET", "/_ping");
-    const told = headers.get("builder-version");
-    if (told) return told === "2" ? "buildkit" : "classic";
+    const version = headers.get("builder-version");
+    if (version) return version === "2" ? "buildkit" : "classic";
     // Engines since 18.09 have BuildKit without reporting it; imitations identify themselves.
     const [, minor = 0] = (headers.get("api-version") ?? "").split(".").map(Number);
     return headers.get("server")?.startsWith("Docker/") && headers.get("ostype") === "linux" && minor >= 39

@@ -251,7 +251,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     // A container that was stopped or restarted on request has not ended by itself.
     if (pauseMs === null && !(isUp(record) && record.RestartCount > 0)) return;
     this.#notes.add(instanceId, { at: engineTime(at), text: endingNote(endingOf(record, exitCode), pauseMs) });
-    this.#endings.tell(instanceId);
+    this.#endings.notify(instanceId);
   }
 
   /**

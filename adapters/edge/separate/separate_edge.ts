@@ -62,20 +62,20 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     this.#routes.clear();
     for (const [owner, own] of Map.groupBy(routes, ({ projectId }) => projectId)) this.#routes.set(owner, own);
     this.#loaded = true;
-    await this.#inTurn(() => this.#tell("load", { routes }));
+    await this.#inTurn(() => this.#send("load", { routes }));
   }
 
   async switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void> {
     if (routes.length === 0) this.#routes.delete(projectId);
     else this.#routes.set(projectId, routes);
-    await this.#inTurn(() => this.#tell("switch", { owner: projectId, routes }));
+    await this.#inTurn(() => this.#send("switch", { owner: projectId, routes }));
   }
 
   async drained(servedBy: string, limitMs: number): Promise<void> {
     for (let leftMs = limitMs; leftMs > 0; leftMs -= DRAIN_PART_MS) {
       const begun = performance.now();
       const partMs = Math.min(leftMs, DRAIN_PART_MS);
-      await this.#tell("drained", { servedBy, limitMs: partMs }, partMs + ANSWER_MS);
+      await this.#send("drained", { servedBy, limitMs: partMs }, partMs + ANSWER_MS);
       if (performance.now() - begun < partMs) return;
     }
   }
@@ -96,7 +96,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     return turn;
   }
 
-  async #tell<C extends keyof EdgeCommands>(command: C, body: EdgeCommands[C], withinMs = ANSWER_MS): Promise<void> {
+  async #send<C extends keyof EdgeCommands>(command: C, body: EdgeCommands[C], withinMs = ANSWER_MS): Promise<void> {
     try {
       await commanded(this.#note!, command, body, { withinMs });
     } catch {

@@ -30,10 +30,10 @@ describe("ContentTimes", () => {
       const later = times.of("project");
       await later.compare(second.root, [second.entry]);
       expect(second.entry.modifiedNs).not.toBe(first.entry.modifiedNs);
-      expect(later.told(second.entry)).toBe(first.entry.modifiedNs);
+      expect(later.timeOf(second.entry)).toBe(first.entry.modifiedNs);
       const stranger = times.of("another");
       await stranger.compare(second.root, [second.entry]);
-      expect(stranger.told(second.entry)).toBe(second.entry.modifiedNs);
+      expect(stranger.timeOf(second.entry)).toBe(second.entry.modifiedNs);
     },
   );
 
@@ -48,7 +48,7 @@ describe("ContentTimes", () => {
     for (const { root, entry } of [second, third]) {
       const later = times.of("project");
       await later.compare(root, [entry]);
-      expect(later.told(entry)).toBe(entry.modifiedNs);
+      expect(later.timeOf(entry)).toBe(entry.modifiedNs);
     }
   });
 
@@ -62,7 +62,7 @@ describe("ContentTimes", () => {
     await Bun.sleep(10);
     await using second = await fileWith(new Uint8Array(300_000));
     await later.compare(second.root, [second.entry]);
-    expect(later.told(second.entry)).toBe(second.entry.modifiedNs);
+    expect(later.timeOf(second.entry)).toBe(second.entry.modifiedNs);
   });
 
   test("forgets the projects that were not built for longest", async () => {
@@ -76,12 +76,12 @@ describe("ContentTimes", () => {
     }
     await Bun.sleep(10);
     await using second = await fileWith("content");
-    const told = async (key: string) => {
+    const announced = async (key: string) => {
       const later = times.of(key);
       await later.compare(second.root, [second.entry]);
-      return later.told(second.entry);
+      return later.timeOf(second.entry);
     };
-    expect(await told("used")).toBe(first.entry.modifiedNs);
-    expect(await told("old")).toBe(second.entry.modifiedNs);
+    expect(await announced("used")).toBe(first.entry.modifiedNs);
+    expect(await announced("old")).toBe(second.entry.modifiedNs);
   });
 });

@@ -25,8 +25,8 @@ export async function awaitReady(run: Run, started: Started, signal: AbortSignal
     if (record.spec.oneShot && instance?.status === "exited" && instance.exit?.code === 0) return "done";
     await refuseEnded(run, started, instance);
     const isLate = performance.now() > until;
-    const asked = instance !== undefined && !record.spec.oneShot;
-    const { isHealthy, status } = asked ? await healthOf(run, started, instance, isLate) : UNWELL;
+    const isChecked = instance !== undefined && !record.spec.oneShot;
+    const { isHealthy, status } = isChecked ? await healthOf(run, started, instance, isLate) : UNWELL;
     if (isHealthy) return "healthy";
     answered = status ?? answered;
     if (isLate) throw await unanswered(run, started, { instance, status: answered, limitMs });

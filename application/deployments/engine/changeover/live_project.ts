@@ -35,8 +35,8 @@ export async function compareKind(run: Run, found: ProjectType | null): Promise<
 /** Rejects a deployment that would remove the last public address, unless `publicEndpoints: []` asks for it. */
 export async function keepAddress(run: Run, publicEndpoints: readonly unknown[]): Promise<void> {
   if (publicEndpoints.length > 0) return;
-  const asked = run.deployment.own?.publicEndpoints ?? run.project.settings.publicEndpoints;
-  const live = asked === undefined ? await liveDeployment(run) : undefined;
+  const endpoints = run.deployment.own?.publicEndpoints ?? run.project.settings.publicEndpoints;
+  const live = endpoints === undefined ? await liveDeployment(run) : undefined;
   if (live && hasAddress(live)) {
     throw invalid(
       "last_address",

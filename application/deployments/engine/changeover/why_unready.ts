@@ -52,13 +52,13 @@ function listensWrong(
   if (!first) return undefined;
   const inContainer = record.image !== null;
   // A compose file declares itself what environment its services get.
-  const isTold = !inContainer || record.spec.from.kind === "app" || !hasServices(deployment);
-  const name = isTold ? `$PORT (${first.inside})` : `port ${first.inside}`;
+  const getsPort = !inContainer || record.spec.from.kind === "app" || !hasServices(deployment);
+  const name = getsPort ? `$PORT (${first.inside})` : `port ${first.inside}`;
   const reason = unreachable(sockets, { port: first.inside, name, inContainer });
   if (reason === undefined || sockets.some(({ port }) => port === first.inside)) return reason;
   const setting = hasServices(deployment) ? "the port of its public endpoint" : "port on the project";
   const setPort = inContainer && sockets.length > 0 ? [`set ${setting} to ${sockets[0]!.port}`] : [];
-  const read = isTold ? ["read the port from the environment variable PORT"] : [];
+  const read = getsPort ? ["read the port from the environment variable PORT"] : [];
   const advice = [...read, ...setPort].join(", or ") || `make it listen on ${first.inside}`;
   return `${reason}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
 }
