@@ -54,7 +54,7 @@ export const NOT_FOUND: ErrorPage = {
 export const WRONG_METHOD: ErrorPage = {
   status: 405,
   code: "method_not_allowed",
-  title: "Only for reading",
+  title: "Read-only",
   sentence: "This site is made of files, which can only be read with GET or HEAD.",
 };
 
@@ -67,7 +67,7 @@ export const BROKEN_FILE: ErrorPage = {
 
 /** The error page of a request that cannot be forwarded. */
 export function badRequest(status: number, why: string): ErrorPage {
-  return { status, code: "bad_request", title: "Bad request", sentence: `Cannot pass the request on: ${why}.` };
+  return { status, code: "bad_request", title: "Bad request", sentence: `Cannot forward the request: ${why}.` };
 }
 
 /** Renders a page: HTML for clients that prefer it, JSON for all others. */

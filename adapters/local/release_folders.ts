@@ -97,7 +97,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
     const home = join(found.path, "..");
     const part = join(home, `${randomUUID()}.part`);
     const writer = new FolderWriter(part);
-    await failing("keep what was built", async () => {
+    await failing("keep the build output", async () => {
       try {
         await mkdir(part);
         for await (const step of unpack(tar, { limits: BUILT_LIMITS, plain: true })) await writer.take(step);
@@ -177,7 +177,7 @@ async function placeBelow(above: FolderHandle, [name, ...rest]: readonly string[
 function overLink(): Failure {
   return invalid(
     "link_outside",
-    "Cannot keep what was built: its path leads through a link; build into a folder of the source",
+    "Cannot keep the build output: its path leads through a link; build into a folder of the source",
   );
 }
 

@@ -103,7 +103,9 @@ function refusedValue(code: string, cause: unknown): Failure | undefined {
     case "54000":
       return invalid("text_too_long", "Cannot store this text: it is too long", { cause });
     case "23503":
-      return conflict("changed_meanwhile", "Cannot do this: what it belongs to was removed meanwhile", { cause });
+      return conflict("changed_meanwhile", "Cannot do this: a resource that it belongs to was removed meanwhile", {
+        cause,
+      });
     default:
       return undefined;
   }

@@ -10,7 +10,7 @@ export interface StoreAction {
 export const ACTIONS = {
   put: { words: "write the object", right: "s3:PutObject" },
   get: { words: "read the object", right: "s3:GetObject" },
-  stat: { words: "look at the object", right: "s3:GetObject and s3:ListBucket" },
+  stat: { words: "inspect the object", right: "s3:GetObject and s3:ListBucket" },
   list: { words: "list the objects", right: "s3:ListBucket" },
   remove: { words: "delete the object", right: "s3:DeleteObject" },
   unfinished: { words: "list unfinished uploads", right: "s3:ListBucketMultipartUploads" },

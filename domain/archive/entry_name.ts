@@ -18,7 +18,7 @@ export function entryName(bytes: Uint8Array): string[] {
     const part = decoded(piece, refused);
     if (part === "..") throw refused('leads out of the folder with ".."; pack the folder from inside it');
     if (part !== ".") parts.push(part);
-    if (parts.length > MAX_PARTS) throw refused(`lies more than ${MAX_PARTS} folders deep`);
+    if (parts.length > MAX_PARTS) throw refused(`is more than ${MAX_PARTS} folders deep`);
   }
   if (isDrive(parts[0] ?? "")) throw refused("begins with a drive letter; use names relative to the folder");
   return parts;

@@ -101,5 +101,5 @@ export function quoted(text: string): string {
 /** Returns why a value is invalid, or a generic reason if that could show the value of a variable. */
 export function wrongOf(node: ComposeNode, wrong: string): string {
   const plain = node.kind !== "scalar" || node.raw === node.text;
-  return plain ? wrong : "with its variables put in it is not what is expected here";
+  return plain ? wrong : "with its variables inserted it is not what is expected here";
 }

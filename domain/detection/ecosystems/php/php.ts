@@ -188,5 +188,5 @@ function variables(framework: PhpFramework | undefined, required: JsonObject): r
 /** Warns that files beside an index.php at the root are exposed to visitors. */
 function exposed(pages: string | undefined, usesComposer: boolean): string[] {
   if (pages !== "." || !usesComposer) return [];
-  return ["Cannot keep composer.json and other files from visitors: index.php lies beside them. Move it to public/"];
+  return ["Cannot keep composer.json and other files from visitors: index.php is beside them. Move it to public/"];
 }
