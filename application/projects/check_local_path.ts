@@ -52,7 +52,8 @@ export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPort
     }
     if (!real) throw invalidField(field, "there is no readable folder of this name");
     const data = (await hostFolders.resolve(localSources.dataFolder)) ?? localSources.dataFolder;
-    if (contains(data, real) || contains(real, data)) throw invalidField(field, "this folder contains Slipway's own data");
+    if (contains(data, real) || contains(real, data))
+      throw invalidField(field, "this folder contains Slipway's own data");
   };
 }
 
