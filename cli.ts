@@ -16,11 +16,11 @@ import { openWorld } from "./wiring/open_world.ts";
 const HELP = `slipway ${VERSION}
 
   bin/slipway init --email you@example.com [--name "Your Name"]
-      Makes the first owner, before the first start, and prints the token once.
+      Creates the first owner, before the first start, and prints the token once.
   bin/slipway rotate-key
       Seals every stored secret with a new key, while the server runs.
   bin/slipway stop-edge
-      Ends the edge that EDGE=separate left running; apps are not reached from then on, until the next bin/up.
+      Stops the edge that EDGE=separate left running; apps are unreachable until the next bin/up.
   bin/slipway version
 
 Settings come from the environment, as for bin/up.
@@ -41,7 +41,7 @@ async function init(config: Config, argv: readonly string[]): Promise<void> {
   const options = { email: { type: "string" }, name: { type: "string" } } as const;
   const { values } = parseArgs({ args: [...argv], options });
   const email = normalEmail(values.email ?? "");
-  if (!email) throw invalid("bad_usage", "Cannot make the first owner: give an address with --email you@example.com");
+  if (!email) throw invalid("bad_usage", "Cannot create the first owner: give an address with --email you@example.com");
   await using world = await opened(config);
   // Claiming an owned installation would replace the owner's token with the configured one.
   if (await world.installation.founder()) throw alreadyOwned();
@@ -58,7 +58,7 @@ async function init(config: Config, argv: readonly string[]): Promise<void> {
 function alreadyOwned(): Failure {
   return invalid(
     "already_owned",
-    "Cannot make the first owner: this installation has one. A new token: start with SLIPWAY_ADMIN_TOKEN set",
+    "Cannot create the first owner: this installation has one. A new token: start with SLIPWAY_ADMIN_TOKEN set",
   );
 }
 
@@ -68,7 +68,7 @@ async function rotate(config: Config): Promise<void> {
   const { sealedRows, vault } = world;
   const unfinished = await outdated(sealedRows, vault.keyId());
   if (unfinished > 0) {
-    say(`Going on: ${unfinished} secrets are still sealed with a former key.`);
+    say(`Continuing: ${unfinished} secrets are still sealed with a former key.`);
   } else if (config.secretKey) {
     say("Nothing to do: everything is sealed with SLIPWAY_SECRET_KEY.");
     say(
@@ -79,7 +79,7 @@ async function rotate(config: Config): Promise<void> {
     const keyId = await addKey(config.dataFolder);
     await vault.reload();
     await assertKeys(world.database, vault);
-    say(`Made the key ${keyId}; the former one stays in secret.key to read with.`);
+    say(`Created the key ${keyId}; the former one stays in secret.key to read with.`);
   }
   // Also after an interrupted run: a server that has not loaded the new key keeps encrypting with the former one.
   await world.signals.publish(KEYS_CHANNEL, "");
@@ -95,16 +95,13 @@ async function endLeftEdge({ dataFolder }: Config): Promise<void> {
   const files = noteFiles(join(dataFolder, "edge"));
   const outcomes = await Promise.all(files.map((file) => stopEdge(file, { ifAlone: true })));
   if (outcomes.includes("busy")) {
-    throw invalid(
-      "edge_in_use",
-      "Cannot end the edge: a server uses it and would start it again. Stop the server first",
-    );
+    throw invalid("edge_in_use", "Cannot stop the edge: a server uses it and would restart it. Stop the server first");
   }
   const isEnded = outcomes.includes("ended");
   say(
     isEnded
-      ? "Ended the edge. Apps are reached again after the next bin/up."
-      : "Nothing to do: no edge runs by itself.",
+      ? "Stopped the edge. Apps are reachable again after the next bin/up."
+      : "Nothing to do: no separate edge is running.",
   );
 }
 

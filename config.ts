@@ -81,7 +81,7 @@ class Settings {
 
   text(name: string, preset: string): string {
     const value = this.#value(name) ?? preset;
-    if (value.includes("\0")) throw new BadSetting(`${name} must not hold a NUL character`);
+    if (value.includes("\0")) throw new BadSetting(`${name} must not contain a NUL character`);
     return value;
   }
 

@@ -4,19 +4,21 @@ import { serveBare } from "./bare_server.ts";
 const COLUMNS =
   "id, organization_id, project_id, version, status, held, cancel_requested, attempts, created_at, queued_at, record";
 
-const STANDINGS = `select asked.id, coalesce(projects.active_deployment_id = asked.id, false) as active,
-    case when asked.status = 'queued' then (
+const STANDINGS = `select requested.id, coalesce(projects.active_deployment_id = requested.id, false) as active,
+    case when requested.status = 'queued' then (
       select busy.id from deployments as busy
-      where busy.project_id = asked.project_id and busy.status in ('building', 'deploying', 'partial_failure')
+      where busy.project_id = requested.project_id and busy.status in ('building', 'deploying', 'partial_failure')
     ) end as waiting
-  from deployments as asked join projects on projects.id = asked.project_id`;
+  from deployments as requested join projects on projects.id = requested.project_id`;
 
 async function views(rows: readonly postgres.Row[], sql: postgres.Sql) {
   const ids = rows.map(({ id }) => id as string);
   const found =
     ids.length === 1
-      ? await sql.unsafe(`${STANDINGS} where asked.id = $1`, [ids[0]!], { prepare: true })
-      : await sql.unsafe(`${STANDINGS} where asked.id = any ($1::text[])`, [`{${ids.join(",")}}`], { prepare: true });
+      ? await sql.unsafe(`${STANDINGS} where requested.id = $1`, [ids[0]!], { prepare: true })
+      : await sql.unsafe(`${STANDINGS} where requested.id = any ($1::text[])`, [`{${ids.join(",")}}`], {
+          prepare: true,
+        });
   const standings = new Map(found.map((standing) => [standing.id, standing]));
   return rows.map((row) => view(row, standings.get(row.id)!));
 }

@@ -37,7 +37,7 @@ export async function composeDeploy(): Promise<Result> {
         return await standing.bringUp();
       },
     });
-    return { ratio: measured.ratio, details: told(measured, "five services, one file of each changed") };
+    return { ratio: measured.ratio, details: summary(measured, "five services, one file of each changed") };
   });
 }
 
@@ -61,7 +61,7 @@ export async function composeNoop(): Promise<Result> {
       },
       bare: () => standing.lookAtAll(),
     });
-    return { ratio: measured.ratio, details: told(measured, "five services, nothing changed") };
+    return { ratio: measured.ratio, details: summary(measured, "five services, nothing changed") };
   });
 }
 
@@ -172,6 +172,6 @@ async function drop(list: readonly string[], words: readonly string[]): Promise<
   if (found.length > 0) await docker([...words, ...new Set(found)]).catch(() => {});
 }
 
-function told({ slipway, bare }: { readonly slipway: number; readonly bare: number }, what: string): string {
+function summary({ slipway, bare }: { readonly slipway: number; readonly bare: number }, what: string): string {
   return `slipway ${slipway} ms, by hand ${bare} ms, ${what}, at most ${LIMIT}`;
 }

@@ -51,7 +51,7 @@ function batchesOfLines() {
 async function perSecond(viewers: number, follow: () => AsyncIterable<Batch>): Promise<number> {
   const started = performance.now();
   const seen = await Promise.all(Array.from({ length: viewers }, () => watch(follow())));
-  if (seen.some((count) => count !== EVENTS)) throw new Error("somebody missed events");
+  if (seen.some((count) => count !== EVENTS)) throw new Error("a viewer missed events");
   return (viewers * EVENTS) / ((performance.now() - started) / 1_000);
 }
 

@@ -6,7 +6,7 @@ import { invalid } from "./failure.ts";
  */
 export function shellWord(text: string): string {
   if (text.includes("\0")) {
-    throw invalid("invalid_argument", "Cannot pass this argument to a program: it holds a NUL character");
+    throw invalid("invalid_argument", "Cannot pass this argument to a program: it contains a NUL character");
   }
   // fish treats a backslash inside single quotes as an escape; outside quotes, all shells agree on its meaning.
   return `'${text.replaceAll(/['\\]/g, (character) => `'\\${character}'`)}'`;

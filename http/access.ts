@@ -43,20 +43,20 @@ export function access() {
         const caller = callers.get(request);
         // Fail closed: a route must not run without the gate or with another route's permission.
         if (!caller?.principal || caller.permission !== needed)
-          throw new Error("This route was reached around the gate");
+          throw new Error("This route was reached without passing the gate");
         return { caller, principal: caller.principal };
       },
     }),
     open: (reason: string) => ({
       detail: { "x-open": reason } as Record<`x-${string}`, unknown>,
       resolve({ request }) {
-        return { caller: callers.get(request) ?? NOBODY };
+        return { caller: callers.get(request) ?? ANONYMOUS };
       },
     }),
   });
 }
 
-const NOBODY: Caller = {
+const ANONYMOUS: Caller = {
   principal: undefined,
   permission: undefined,
   address: "unknown",

@@ -29,7 +29,7 @@ export function docsPage(document: Json): Response {
   return page(
     `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} API</title>
 <style>${STYLE}</style><h1>${title} API <small>${escapeHtml(version ?? "")}</small></h1><p>${code(description ?? "")}</p>
-<p>Send <code>Authorization: Bearer slp_…</code> with every request. The same as a document: <a href="/api/openapi.json">/api/openapi.json</a>.</p>
+<p>Send <code>Authorization: Bearer slp_…</code> with every request. The same as an OpenAPI document: <a href="/api/openapi.json">/api/openapi.json</a>.</p>
 <nav>${names.map((name) => `<a href="#${anchor(name)}">${escapeHtml(name)}</a>`).join("")}</nav>
 ${names.map((name) => `<h2 id="${anchor(name)}">${escapeHtml(name)}</h2>${groups.get(name)!.join("")}`).join("\n")}</html>`,
     { style: STYLE },

@@ -24,8 +24,8 @@ export interface ExpectingSchema extends NumberSchema {
 
 /** Describes the valid values of a schema, such as "a text of 1 to 100 characters"; `undefined` where it cannot. */
 export function expectation(schema: ExpectingSchema): string | undefined {
-  const told = schema[PHRASE] ?? numberPhrase(schema.stands ?? schema);
-  if (told !== undefined) return told;
+  const phrase = schema[PHRASE] ?? numberPhrase(schema.stands ?? schema);
+  if (phrase !== undefined) return phrase;
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(", ")}`;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   switch (schema.type) {
@@ -53,7 +53,7 @@ export function takesKindOf({ type }: ExpectingSchema, value: unknown): boolean 
 
 function textPhrase({ format, minLength, maxLength, pattern }: ExpectingSchema): string {
   if (format === "date-time") return 'a time such as "2026-01-31T12:00:00.000Z"';
-  if (pattern !== undefined) return "a text of another form";
+  if (pattern !== undefined) return "a text in another form";
   return sized("a text", { least: minLength, most: maxLength, unit: "characters" });
 }
 

@@ -213,7 +213,7 @@ function recorded(
 
 function unrouted(allowed: readonly string[]): Response {
   if (allowed.length === 0) {
-    const error = "Cannot find this route: GET /api/docs lists what there is";
+    const error = "Cannot find this route: GET /api/docs lists all routes";
     return problem(404, { error, code: "route_not_found" });
   }
   const allow = allowed.join(", ").replace("GET", "GET, HEAD");

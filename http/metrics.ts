@@ -41,7 +41,7 @@ export class Metrics {
       ...gauge("slipway_info", "Which version runs.", `{version="${version}"} 1`),
       ...gauge("process_uptime_seconds", "Seconds since the start.", ` ${(Date.now() - this.#startedAt) / 1000}`),
       ...gauge("process_resident_memory_bytes", "Memory of the process.", ` ${rss}`),
-      ...gauge("process_heap_used_bytes", "Memory of JavaScript values.", ` ${heapUsed}`),
+      ...gauge("process_heap_used_bytes", "Memory of the JavaScript heap.", ` ${heapUsed}`),
       "# HELP process_cpu_seconds_total Processor time used.",
       "# TYPE process_cpu_seconds_total counter",
       `process_cpu_seconds_total ${(user + system) / 1e6}`,

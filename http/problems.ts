@@ -52,7 +52,7 @@ export function problems(report: (error: unknown, requestId: string) => void) {
 export function problemOf(error: unknown, signal: AbortSignal, report: (error: unknown) => void): Response {
   // A client that disconnected is not a bug.
   if (signal.aborted && (error === signal.reason || (error instanceof Error && error.name === "AbortError"))) {
-    const body = { error: "Cannot complete the request: its sender went away", code: "request_broken_off" };
+    const body = { error: "Cannot complete the request: the client disconnected", code: "request_broken_off" };
     return problem(BROKEN_OFF, body);
   }
   if (error instanceof Failure) {

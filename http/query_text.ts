@@ -8,6 +8,6 @@ export function checkQueryText(query: string, known: readonly string[]): void {
   if (!query.includes("%00")) return;
   for (const [name, value] of new URLSearchParams(query)) {
     if (known.includes(name) && value.includes("\0"))
-      throw invalidField(name, "it holds a NUL character, which is in no text here");
+      throw invalidField(name, "it contains a NUL character, which no text may contain");
   }
 }

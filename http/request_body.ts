@@ -87,5 +87,5 @@ async function readBytes(request: Request): Promise<Uint8Array> {
 }
 
 function tooLarge(): Failure {
-  return new Failure("too_large", "body_too_large", `Cannot take a body of more than ${BODY_BYTES} bytes`);
+  return new Failure("too_large", "body_too_large", `Cannot accept a body of more than ${BODY_BYTES} bytes`);
 }

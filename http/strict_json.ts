@@ -57,7 +57,7 @@ function checkKey(keys: Set<string>, key: string): void {
 }
 
 function oddCharacter() {
-  return invalid("unreadable_body", "Cannot read the body: a text in it holds a NUL or half of a surrogate pair");
+  return invalid("unreadable_body", "Cannot read the body: a text in it contains a NUL or half of a surrogate pair");
 }
 
 function unescaped(literal: string): string {

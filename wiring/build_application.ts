@@ -99,6 +99,6 @@ export async function defaultRuntime(
 /** Logs the error behind a response, which does not contain it, for the operator. */
 function report(log: Log, error: unknown, requestId: string): void {
   const fields = { requestId, ...loggedError(error) };
-  if (error instanceof Failure) log.write("warn", "A request needed a part that is down", fields);
-  else log.write("error", "A request met a bug", fields);
+  if (error instanceof Failure) log.write("warn", "A request failed because a component is unavailable", fields);
+  else log.write("error", "A request failed because of a bug", fields);
 }

@@ -14,11 +14,11 @@ export interface FaultHandlers extends Disposable {
 export function handleFaults(log: Log): FaultHandlers {
   const { promise: broken, resolve } = Promise.withResolvers<"broken">();
   const onRejection = (reason: unknown) =>
-    log.write("error", "Something failed and nobody was there to handle it; the server goes on", {
+    log.write("error", "Unhandled rejection; the server continues", {
       ...loggedError(reason),
     });
   const onException = (error: unknown) => {
-    log.write("error", "Something threw and nobody caught it; the server stops", { ...loggedError(error) });
+    log.write("error", "Uncaught exception; the server stops", { ...loggedError(error) });
     resolve("broken");
   };
   process.on("unhandledRejection", onRejection);

@@ -206,7 +206,7 @@ async function databaseUrl(
   if (config.databaseUrl) return config.databaseUrl.reveal();
   const running = role === "guest" ? await runningEmbeddedPostgres(config.dataFolder) : undefined;
   if (running) return running;
-  const onExit = (reason: string) => log.write("warn", "The embedded database ended and is started again", { reason });
+  const onExit = (reason: string) => log.write("warn", "The embedded database exited and is restarted", { reason });
   return opened.use(await startEmbeddedPostgres({ folder: config.dataFolder, user: systemUser("slipway"), onExit }))
     .url;
 }

@@ -55,7 +55,7 @@ export async function serve(config: Config): Promise<number> {
       await useCases.sweepHistory();
       await useCases.sweepUploads();
     } catch (error) {
-      log.write("warn", "Upkeep failed and will be tried again", { ...loggedError(error) });
+      log.write("warn", "Maintenance failed and will be retried", { ...loggedError(error) });
     }
   }
 }

@@ -41,7 +41,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   await takeEdgeAddress(world, config);
   const restore = restoreReleases(world);
   const outages = new OutageWatch(world);
-  const sweep = sweeper(world, { rollbackWindow, restore, outages }, logFailure("Leftovers could not be removed"));
+  const sweep = sweeper(world, { rollbackWindow, restore, outages }, logFailure("Could not remove leftovers"));
   let sweepUnderWay: Promise<void> | undefined;
   const loaded = Promise.withResolvers<Iterable<string>>();
   const follow = followLiveReleases(world, { baseDomain, loaded: loaded.promise });
@@ -60,7 +60,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   let worker: ReturnType<typeof startWorker> | undefined;
   let sweeping: ReturnType<typeof setInterval> | undefined;
   // Runs in the background: one app that does not come up delays neither the API nor any other app.
-  const working = begin().catch(logFailure("What is live could not be started again"));
+  const working = begin().catch(logFailure("Could not restart the live releases"));
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -81,10 +81,10 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
     const waiting = await restore({ back: follow, signal });
     if (signal.aborted) return;
     void retryRestore(restore, waiting, { everyMs: RESTORE_MS, signal, back: follow });
-    void outages.lookAtAll().catch(logFailure("Whether services are up could not be looked at"));
+    void outages.lookAtAll().catch(logFailure("Could not check whether services are up"));
     worker = startWorker(world, { run, maxBuilds: buildConcurrency });
     sweeping = setInterval(tidy, SWEEP_MS);
-    noteLeftContainers(world, config).then(tidy, logFailure("Containers could not be looked for"));
+    noteLeftContainers(world, config).then(tidy, logFailure("Could not look for containers"));
   }
 
   function tidy(): void {

@@ -52,7 +52,7 @@ export class ArgonPasswords implements Passwords {
 
   #wait(): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING) {
-      const sentence = "Cannot check a password now: too many others wait. Try again in a moment";
+      const sentence = "Cannot check a password now: too many others are waiting. Try again in a moment";
       throw new Failure("unavailable", "passwords_busy", sentence, { retryAfter: 5 });
     }
     return new Promise((resolve) => this.#waiting.push(resolve));

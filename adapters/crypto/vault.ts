@@ -49,9 +49,9 @@ export class CryptoVault implements Vault {
 
   async open(sealed: string, place: SealedPlace): Promise<Secret> {
     const [version, id = "", nonce = "", text = "", ...rest] = sealed.split(".");
-    if (version !== VERSION || rest.length > 0) throw unreadable("it is no sealed text");
+    if (version !== VERSION || rest.length > 0) throw unreadable("it is not a sealed value");
     const key = await this.#keyOf(id);
-    if (!key) throw unreadable(`the key ${printable(id)} that seals it is not configured`);
+    if (!key) throw unreadable(`the key ${printable(id)} that it is sealed with is not configured`);
     try {
       const algorithm = { name: "AES-GCM", iv: bytesOf(nonce), additionalData: boundTo(place, id) };
       return new Secret(decoder.decode(await crypto.subtle.decrypt(algorithm, key, bytesOf(text))));
@@ -96,7 +96,7 @@ function boundTo({ table, row, field }: SealedPlace, keyId: string): Uint8Array<
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
   // Base64 encodes the same bytes in several ways. Accepts only the canonical one.
-  if (bytes.toBase64(BASE64URL) !== text) throw new Error("not as it was written");
+  if (bytes.toBase64(BASE64URL) !== text) throw new Error("not in canonical form");
   return bytes;
 }
 

@@ -89,11 +89,7 @@ export class DispatchingRuntime implements Runtime, InstanceEndings {
 /** Bounds the wait, so that instances of folders do not depend on a container engine that hangs. */
 async function inTime<T>(work: Promise<T>, answerMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const away = new Failure(
-    "unavailable",
-    "engine_away",
-    "Cannot list what runs in containers: the engine does not answer",
-  );
+  const away = new Failure("unavailable", "engine_away", "Cannot list the containers: the engine does not answer");
   const timer = setTimeout(() => reject(away), answerMs);
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -158,7 +158,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
         if (this.#clients.size === 0) this.#empty?.();
       },
       error: (socket, error) => {
-        this.#options.log?.write("error", "A request was broken off by a fault of the edge", { ...loggedError(error) });
+        this.#options.log?.write("error", "A request was aborted by an error of the edge", { ...loggedError(error) });
         socket.terminate();
       },
     };

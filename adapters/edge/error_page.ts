@@ -34,14 +34,14 @@ export const NO_ANSWER: ErrorPage = {
   status: 502,
   code: "app_unreachable",
   title: "The app does not answer",
-  sentence: "The app at this address does not answer. Its logs tell why; try again in a moment.",
+  sentence: "The app at this address does not answer. Its logs say why; try again in a moment.",
 };
 
 export const TOO_SLOW: ErrorPage = {
   status: 504,
   code: "app_too_slow",
   title: "The app takes too long",
-  sentence: "The app at this address did not begin its answer in time. Try again in a moment.",
+  sentence: "The app at this address did not begin to answer in time. Try again in a moment.",
 };
 
 export const NOT_FOUND: ErrorPage = {
@@ -54,7 +54,7 @@ export const NOT_FOUND: ErrorPage = {
 export const WRONG_METHOD: ErrorPage = {
   status: 405,
   code: "method_not_allowed",
-  title: "Only for reading",
+  title: "Read-only",
   sentence: "This site is made of files, which can only be read with GET or HEAD.",
 };
 
@@ -67,7 +67,7 @@ export const BROKEN_FILE: ErrorPage = {
 
 /** The error page of a request that cannot be forwarded. */
 export function badRequest(status: number, why: string): ErrorPage {
-  return { status, code: "bad_request", title: "Bad request", sentence: `Cannot pass the request on: ${why}.` };
+  return { status, code: "bad_request", title: "Bad request", sentence: `Cannot forward the request: ${why}.` };
 }
 
 /** Renders a page: HTML for clients that prefer it, JSON for all others. */

@@ -111,7 +111,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   upstreamClosed(error: Error | undefined): void {
     if (this.#answer?.framing.kind === "until_close" && !error) this.#finish();
     else if (this.#answer === undefined && this.#received === undefined && this.#repeatable) this.#retry("it closed");
-    else this.#fail("it closed the connection before its answer was whole");
+    else this.#fail("it closed the connection before its response was complete");
   }
 
   async #connect(): Promise<void> {
@@ -202,7 +202,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     const { client, head, route } = this.#request;
     const { running } = this.#host;
     const upstream = this.#upstream;
-    if (!head.wantsWebSocket || !upstream) throw new Error("it changed the protocol without being asked to");
+    if (!head.wantsWebSocket || !upstream) throw new Error("it switched protocols without a request to do so");
     this.#over = true;
     const tunnel = new WebSocketTunnel({ client, upstream, running, servedBy: route.servedBy });
     tunnel.start(

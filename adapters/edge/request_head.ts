@@ -35,11 +35,11 @@ export function requestHead(text: string): RequestHead {
   const match = REQUEST_LINE.exec(text.slice(0, lineEnd));
   if (!match) throw new BadMessage(400, "the request line is malformed");
   const [, method = "", target = "", major, minor = ""] = match;
-  if (major !== "1") throw new BadMessage(505, "only HTTP/1 is spoken here");
+  if (major !== "1") throw new BadMessage(505, "only HTTP/1 is supported here");
   const http10 = minor === "0";
   const fields = specialFields(text, lineEnd);
   const framing = framingOf(fields) ?? NONE;
-  if (http10 && framing.kind === "chunked") throw new BadMessage(400, "HTTP/1.0 knows no chunks");
+  if (http10 && framing.kind === "chunked") throw new BadMessage(400, "HTTP/1.0 has no chunked encoding");
   const host = target.startsWith("/") ? hostOf(fields, http10) : hostOfTarget(method, target, fields);
   const origin = target.startsWith("/") ? target : originForm(target);
   const hop = hopOf(fields);

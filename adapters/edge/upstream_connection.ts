@@ -39,7 +39,7 @@ export class UpstreamConnection implements Timed {
   /** Connects; rejects after a timeout of 5 s. */
   static async open(address: Address): Promise<UpstreamConnection> {
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error("the app took no connection in time")), CONNECT_MS);
+    const timer = setTimeout(() => reject(new Error("the app did not accept a connection in time")), CONNECT_MS);
     const connection = new UpstreamConnection(address);
     const { host: hostname, port } = address;
     const connecting = Bun.connect<UpstreamConnection>({ hostname, port, data: connection, socket: HANDLERS });

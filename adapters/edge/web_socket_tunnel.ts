@@ -23,8 +23,8 @@ export class WebSocketTunnel implements Exchange, UpstreamUser, Closable {
   readonly #toClient = new FrameBorder();
   readonly #toUpstream = new FrameBorder();
   #leaving = false;
-  #clientTold = false;
-  #upstreamTold = false;
+  #clientNotified = false;
+  #upstreamNotified = false;
   #timer: Timer | undefined;
   #over = false;
 
@@ -46,15 +46,15 @@ export class WebSocketTunnel implements Exchange, UpstreamUser, Closable {
   requestBytes(bytes: Buffer): void {
     const { client, upstream } = this.#ends;
     const count = this.#toUpstream.pass(bytes, this.#leaving);
-    if (count > 0 && !this.#upstreamTold && !upstream.write(bytes.subarray(0, count))) client.hold();
-    this.#tell();
+    if (count > 0 && !this.#upstreamNotified && !upstream.write(bytes.subarray(0, count))) client.hold();
+    this.#sendClose();
   }
 
   upstreamData(bytes: Buffer): void {
     const { client, upstream } = this.#ends;
     const count = this.#toClient.pass(bytes, this.#leaving);
-    if (count > 0 && !this.#clientTold && !client.send(bytes.subarray(0, count))) upstream.hold();
-    this.#tell();
+    if (count > 0 && !this.#clientNotified && !client.send(bytes.subarray(0, count))) upstream.hold();
+    this.#sendClose();
   }
 
   clientReady(): void {
@@ -83,18 +83,18 @@ export class WebSocketTunnel implements Exchange, UpstreamUser, Closable {
     if (this.#leaving || this.#over) return;
     this.#leaving = true;
     this.#timer = setTimeout(() => this.#hangUp(), LEAVE_MS);
-    this.#tell();
+    this.#sendClose();
   }
 
-  #tell(): void {
+  #sendClose(): void {
     if (!this.#leaving) return;
     const { client, upstream } = this.#ends;
-    if (!this.#clientTold && this.#toClient.between) {
-      this.#clientTold = true;
+    if (!this.#clientNotified && this.#toClient.between) {
+      this.#clientNotified = true;
       client.send(GOING_AWAY);
     }
-    if (!this.#upstreamTold && this.#toUpstream.between) {
-      this.#upstreamTold = true;
+    if (!this.#upstreamNotified && this.#toUpstream.between) {
+      this.#upstreamNotified = true;
       upstream.write(GOING_AWAY_MASKED);
     }
   }

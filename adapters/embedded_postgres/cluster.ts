@@ -37,7 +37,7 @@ export async function hasCluster({ folder, binaries }: Cluster): Promise<boolean
   if (version.trim() === binaries.major) return true;
   throw conflict(
     "postgres_version",
-    `Cannot start: the data folder holds a PostgreSQL ${version.trim()} database and this Slipway brings PostgreSQL ${binaries.major}; start the former Slipway, or move the data to a server named by DATABASE_URL`,
+    `Cannot start: the data folder contains a PostgreSQL ${version.trim()} database, but this version of Slipway includes PostgreSQL ${binaries.major}; start the former version of Slipway, or move the data to a server named by DATABASE_URL`,
   );
 }
 

@@ -25,7 +25,7 @@ export async function stopLeftovers(cluster: string): Promise<void> {
   if ((await processesOn(cluster)).length === 0) return await rm(file, { force: true });
   throw unavailable(
     "postgres_stuck",
-    "Cannot start the embedded PostgreSQL: a former one on the same data folder does not end; end it, or restart the machine",
+    "Cannot start the embedded PostgreSQL: a former one on the same data folder does not exit; stop it, or restart the machine",
   );
 }
 

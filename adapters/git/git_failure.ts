@@ -27,14 +27,15 @@ const CAUSES: readonly Cause[] = [
     code: "git_host_key_changed",
     kind: "remote_failed",
     pattern: /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/i,
-    reason: () => "the host shows another key than before; make sure that it is the right one, then remove the old key",
+    reason: () =>
+      "the host presents a different key than before; make sure that it is the right one, then remove the old key",
   },
   {
     code: "git_auth_failed",
     kind: "invalid",
     pattern:
       /Authentication failed|could not read (Username|Password)|returned error: 40[13]|Permission denied|Access denied|Invalid username or (password|token)|HTTP Basic/i,
-    reason: () => "the host wants a login; the repository is private or not there, or the credential is wrong",
+    reason: () => "the host requires a login; the repository is private or does not exist, or the credential is wrong",
   },
   {
     code: "git_branch_not_found",
@@ -63,7 +64,7 @@ const CAUSES: readonly Cause[] = [
     kind: "remote_failed",
     pattern:
       /Could not resolve|Failed to connect|Connection (refused|reset|timed out|closed)|timed out|No route to host|Network is unreachable|returned error: (429|5\d\d)|SSL|certificate|Empty reply|hung up unexpectedly|early EOF|Could not read from remote|Operation too slow|unable to update url base from redirection/i,
-    reason: () => "the host cannot be reached or broke off; try again later",
+    reason: () => "the host cannot be reached or closed the connection; try again later",
   },
 ];
 

@@ -123,6 +123,8 @@ async function describe(checkout: GitCheckout): Promise<FetchedSource> {
 async function warnOfPointers(checkout: GitCheckout): Promise<void> {
   const attributes = await readFile(`${checkout.folder}/.gitattributes`, "utf8").catch(() => "");
   if (/\bfilter=lfs\b/.test(attributes)) {
-    await checkout.say("This repository keeps files with Git LFS, which is not available here: their pointers stay");
+    await checkout.say(
+      "This repository keeps files with Git LFS, which is not available here: their pointer files stay",
+    );
   }
 }

@@ -2,17 +2,23 @@ import { Failure } from "../../domain/failure.ts";
 import { errorCode } from "../shared/error_code.ts";
 
 const REASONS: Readonly<Record<string, readonly [code: string, reason: string]>> = {
-  EACCES: ["permission_denied", "this service may not do that in the folder; change the folder's owner or rights"],
-  EPERM: ["permission_denied", "this service may not do that in the folder; change the folder's owner or rights"],
-  EROFS: ["permission_denied", "its disk can only be read; mount it for writing"],
+  EACCES: [
+    "permission_denied",
+    "Slipway has no permission to do that in the folder; change the folder's owner or permissions",
+  ],
+  EPERM: [
+    "permission_denied",
+    "Slipway has no permission to do that in the folder; change the folder's owner or permissions",
+  ],
+  EROFS: ["permission_denied", "its disk is read-only; mount it writable"],
   ENOSPC: ["storage_full", "its disk is full; free some space or choose another folder"],
   EDQUOT: ["storage_full", "the quota is used up; free some space or choose another folder"],
   EFBIG: ["storage_full", "it is too large for the file system"],
   ENOENT: ["not_found", "the folder is gone"],
-  ENOTDIR: ["misconfigured", "something on the way is no folder, or is a link"],
-  ELOOP: ["misconfigured", "something on the way is a link; name the real folder"],
-  EISDIR: ["misconfigured", "there is a folder of that name"],
-  EEXIST: ["misconfigured", "something of that name is in the way"],
+  ENOTDIR: ["misconfigured", "something on the path is not a folder, or is a link"],
+  ELOOP: ["misconfigured", "something on the path is a link; give the real folder"],
+  EISDIR: ["misconfigured", "a folder has that name"],
+  EEXIST: ["misconfigured", "something with that name is in the way"],
   ENAMETOOLONG: ["misconfigured", "the names are too long for the file system"],
 };
 

@@ -27,9 +27,9 @@ export async function backupFolder(target: LocalFolderTarget, wanted: WantedFold
   const root = await realpath(target.root);
   if (isSystemFolder(root)) throw refused("BACKUP_LOCAL_ROOT is a folder of the system; set it to one of its own");
   const home = await resolveExisting(target.folder);
-  if (!isWithin(root, home)) throw refused("it does not lie in BACKUP_LOCAL_ROOT, once links are resolved");
+  if (!isWithin(root, home)) throw refused("it is not in BACKUP_LOCAL_ROOT, once links are resolved");
   const data = await resolveExisting(wanted.dataFolder);
-  if (isWithin(data, join(home, wanted.folder))) throw refused("it lies in the service's own data folder");
+  if (isWithin(data, join(home, wanted.folder))) throw refused("it is in Slipway's own data folder");
   const names = [...namesOf(home.slice(root.length)), ...namesOf(wanted.folder)];
   return walk(root, names, wanted.make);
 }
@@ -50,7 +50,7 @@ async function walk(root: string, names: readonly string[], make: boolean): Prom
   let here = await FolderHandle.open(root);
   try {
     // The path was resolved a moment ago; verify that it still is the real one.
-    if ((await here.realPath()) !== root) throw refused("its root was moved at this moment; try again");
+    if ((await here.realPath()) !== root) throw refused("its root was moved at the same moment; try again");
     for (const name of names) {
       const next = await here.enter(name, { make });
       await here[Symbol.asyncDispose]();

@@ -37,7 +37,7 @@ export class LocalFolderSources implements Sources<"local"> {
     const data = (await absentAsUndefined(() => realpath(this.#options.dataFolder))) ?? this.#options.dataFolder;
     if (from === undefined) throw noFolder();
     if (from === data || from.startsWith(`${data}/`)) {
-      throw invalid("local_source_refused", "Cannot copy the folder: it holds Slipway's own data");
+      throw invalid("local_source_refused", "Cannot copy the folder: it contains Slipway's own data");
     }
     const intake = new FolderIntake(this.#options.limits ?? LIMITS, (entry) => join(from, entry) === data);
     try {
@@ -87,8 +87,8 @@ class FolderIntake {
     this.#entries += 1;
     this.#bytes += size;
     const { maxBytes, maxEntries } = this.#limits;
-    if (this.#entries > maxEntries) throw beyond(`it holds more than ${maxEntries} files and folders`);
-    if (this.#bytes > maxBytes) throw beyond(`it holds more than ${maxBytes} bytes`);
+    if (this.#entries > maxEntries) throw beyond(`it contains more than ${maxEntries} files and folders`);
+    if (this.#bytes > maxBytes) throw beyond(`it contains more than ${maxBytes} bytes`);
   }
 }
 

@@ -17,7 +17,7 @@ export async function ownDataFolder(folder: string): Promise<void> {
   try {
     const made = await mkdir(folder, { recursive: true, mode: PRIVATE });
     // Root may chmod any folder: making a shared one such as /tmp private would break the machine.
-    if (made === undefined && !(await isOurs(folder))) throw unusable(folder, "it holds other files");
+    if (made === undefined && !(await isOurs(folder))) throw unusable(folder, "it contains other files");
     if (((await stat(folder)).mode & 0o7777) !== PRIVATE) await chmod(folder, PRIVATE);
   } catch (cause) {
     if (cause instanceof Failure) throw cause;

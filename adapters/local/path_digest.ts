@@ -108,6 +108,6 @@ function sha256(): Bun.CryptoHasher {
 function overLink(): Failure {
   return invalid(
     "link_outside",
-    "Cannot use this path: it leads over a link or out of the folder; use the path of the file itself",
+    "Cannot use this path: it leads through a link or out of the folder; use the path of the file itself",
   );
 }

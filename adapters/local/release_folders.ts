@@ -98,7 +98,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
     const home = join(found.path, "..");
     const part = join(home, `${randomUUID()}.part`);
     const writer = new FolderWriter(part);
-    await onDisk("keep what was built", async () => {
+    await onDisk("keep the build output", async () => {
       try {
         await mkdir(part);
         for await (const step of unpack(tar, { limits: BUILT_LIMITS, plain: true })) await writer.take(step);
@@ -150,7 +150,7 @@ async function nameOfTree(home: string): Promise<string> {
 }
 
 function notThere(): Failure {
-  return conflict("release_folder_gone", "Cannot go on with this deployment: its release folder is not there any more");
+  return conflict("release_folder_gone", "Cannot continue this deployment: its release folder no longer exists");
 }
 
 /**
@@ -178,6 +178,6 @@ async function placeBelow(above: FolderHandle, [name, ...rest]: readonly string[
 function overLink(): Failure {
   return invalid(
     "link_outside",
-    "Cannot keep what was built: its folder lies over a link; build into a folder of the source",
+    "Cannot keep the build output: its path leads through a link; build into a folder of the source",
   );
 }

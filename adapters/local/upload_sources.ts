@@ -14,7 +14,7 @@ export class UploadSources implements Sources<"upload"> {
     { folder, signal, shared = false, log }: FetchTarget,
   ): Promise<FetchedSource> {
     await this.#files.copyTo(uploadId, folder, { signal, shared });
-    await log("Took the uploaded folder", "stdout");
+    await log("Received the uploaded folder", "stdout");
     return { commitSha: null, commitMessage: null };
   }
 }

@@ -125,6 +125,6 @@ export class MemoryDeployments implements Deployments {
     if (!occupies(deployment)) return;
     const busy = this.#all().some((other) => other.projectId === projectId && other.id !== id && occupies(other));
     if (busy)
-      throw conflict("project_busy", "Cannot start this deployment: another one of its project is not done yet");
+      throw conflict("project_busy", "Cannot start this deployment: another one of its project has not finished yet");
   }
 }

@@ -33,7 +33,7 @@ export class MemoryImageRegistry implements ImageRegistry {
     this.requests.push(request);
     signal.throwIfAborted();
     const reference = imageReference(request.reference);
-    if (!reference) throw missing(request.reference, "that is no name of an image");
+    if (!reference) throw missing(request.reference, "that is not an image name");
     if (!this.answers) throw new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
     if (reference.name.startsWith("slipway/")) throw foreign(reference.full);
     const image = reference.registry === null ? reference.full : await this.#brought(request, reference.full);
@@ -48,7 +48,7 @@ export class MemoryImageRegistry implements ImageRegistry {
   async #brought({ reference, pull, signal, log }: PullRequest, name: string): Promise<string> {
     const here = this.#images.named.get(name);
     if (here !== undefined && pull !== "always") return here;
-    if (pull === "never") throw missing(name, "it is not on this machine and it is not to be pulled");
+    if (pull === "never") throw missing(name, "it is not on this machine and must not be pulled");
     this.asked.push(name);
     await log(`Pulling ${name}`, "stdout");
     if (this.hangs.has(name)) await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -57,11 +57,11 @@ export class MemoryImageRegistry implements ImageRegistry {
     if (words !== undefined) throw missing(name, words);
     const isReachable = !this.unreachable.has(name);
     if (!isReachable && here !== undefined) {
-      await log(`Cannot ask the registry for ${name} (nobody answers); using the one that is here`, "stderr");
+      await log(`Cannot check the registry for ${name} (no answer); using the local one`, "stderr");
       return here;
     }
     const found = isReachable ? (this.known.get(name) ?? this.known.get(reference)) : undefined;
-    if (!found) throw missing(name, isReachable ? "there is none" : "nobody answers");
+    if (!found) throw missing(name, isReachable ? "there is none" : "no answer");
     if (!this.#images.has(found.image)) this.#images.pulled.add(found.image);
     if (here !== undefined && here !== found.image) this.#images.nameless.add(here);
     this.#images.named.set(name, found.image);
@@ -82,5 +82,5 @@ function missing(name: string, why: string): Failure {
 }
 
 function foreign(name: string): Failure {
-  return invalid("image_foreign", `Cannot use the image ${name}: it is not one of this project`);
+  return invalid("image_foreign", `Cannot use the image ${name}: it belongs to another project`);
 }

@@ -37,9 +37,9 @@ export class MemoryLiveReleases implements LiveReleases {
   async queuePositions(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, QueuePosition>> {
     const all = [...this.#tables.deployments.values()].map(({ deployment }) => deployment);
     const active = await this.among(deploymentIds);
-    const asked = all.filter(({ id }) => deploymentIds.includes(id));
+    const requested = all.filter(({ id }) => deploymentIds.includes(id));
     return new Map(
-      asked.map(({ id, projectId, status }) => {
+      requested.map(({ id, projectId, status }) => {
         const busy = all.find((other) => other.projectId === projectId && occupies(other));
         return [id, { active: active.has(id), waitingFor: status === "queued" ? (busy?.id ?? null) : null }];
       }),

@@ -17,7 +17,7 @@ export class MemoryOrganizations implements Organizations {
   async create(organization: Organization, ownerId: string): Promise<void> {
     const { organizations, members } = this.#tables;
     if (organizations.values().some(({ slug }) => slug === organization.slug)) {
-      throw conflict("slug_taken", "Cannot create this organization: its slug is taken; choose another");
+      throw conflict("slug_taken", "Cannot create this organization: its slug is in use; choose another");
     }
     organizations.set(organization.id, copied(organization));
     members.set(memberKey(organization.id, ownerId), {

@@ -122,9 +122,9 @@ export class MemoryReleaseFolders implements ReleaseFolders {
 }
 
 function overLink() {
-  return invalid("link_outside", "Cannot use this path: it leads over a link or out of the folder");
+  return invalid("link_outside", "Cannot use this path: it leads through a link or out of the folder");
 }
 
 function gone(): Failure {
-  return conflict("release_folder_gone", "Cannot go on with this deployment: its release folder is not there any more");
+  return conflict("release_folder_gone", "Cannot continue this deployment: its release folder no longer exists");
 }

@@ -108,7 +108,7 @@ class MemorySession implements RemoteSession {
     const [name] = argv;
     if (!name) throw invalid("invalid_argument", "Cannot run a program without a name");
     if (argv.some((argument) => argument.includes("\0"))) {
-      throw invalid("invalid_argument", "Cannot pass this argument to a program: it holds a NUL character");
+      throw invalid("invalid_argument", "Cannot pass this argument to a program: it contains a NUL character");
     }
     const program = this.#programs.get(name) ?? unknownProgram;
     const stop = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);

@@ -52,7 +52,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
   async start(request: RunRequest): Promise<Instance> {
     const { instanceId, deploymentId, projectId, service, runs } = request;
     if (this.#running.has(instanceId)) {
-      throw conflict("instance_exists", "Cannot start this: there is an instance of that id; remove it first");
+      throw conflict("instance_exists", "Cannot start this: an instance with that ID exists; remove it first");
     }
     if (runs.kind === "image") this.volumes.use({ ...request, runs });
     const inside = runs.kind === "image" ? runs.ports : [null];
@@ -222,7 +222,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
       nextStartAt: new Date(Date.now() + PAUSE_MS),
       exit: ending(script),
     };
-    this.#endings.tell(instance.instanceId);
+    this.#endings.notify(instance.instanceId);
   }
 }
 

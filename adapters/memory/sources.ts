@@ -77,7 +77,7 @@ function commitOf(
   if (branch?.startsWith("-")) fail("git_branch_refused", "Cannot clone the repository: no valid branch");
   if (!repository) return fail("git_not_found", "Cannot clone the repository: there is none");
   if (repository.credential && repository.credential.reveal() !== credential?.reveal()) {
-    return fail("git_auth_failed", "Cannot clone the repository: the host wants a login");
+    return fail("git_auth_failed", "Cannot clone the repository: the host requires a login");
   }
   const { commits } = repository;
   if (commit !== null) {

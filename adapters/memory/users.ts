@@ -34,7 +34,7 @@ export class MemoryUsers implements Users {
     if (!row) return undefined;
     const email = change.email ?? row.email;
     if (this.#tables.users.values().some((other) => other.id !== id && other.email === email)) {
-      throw conflict("email_taken", "Cannot take this e-mail address: it belongs to somebody else");
+      throw conflict("email_taken", "Cannot use this e-mail address: it belongs to another user");
     }
     const changed = { ...row, email, name: change.name ?? row.name };
     this.#tables.users.set(id, changed);

@@ -64,7 +64,7 @@ export class MemoryVolumes implements Volumes {
       );
     }
     if (!kept && !this.external.has(name)) {
-      throw invalid("volume_missing", `Cannot start this: there is no volume "${name}" on the engine; make it first`);
+      throw invalid("volume_missing", `Cannot start this: there is no volume "${name}" on the engine; create it first`);
     }
     return name;
   }

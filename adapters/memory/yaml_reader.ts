@@ -18,7 +18,7 @@ export class MemoryYamlReader implements YamlReader {
     } catch {
       // Not JSON.
     }
-    return { problem: { line: 1, message: "Cannot read this: it is not what this reader knows" } };
+    return { problem: { line: 1, message: "Cannot read this: this reader does not support it" } };
   }
 }
 

@@ -20,10 +20,10 @@ const AWAY: Readonly<Record<string, string>> = {
   EPIPE: "the connection broke",
   ETIMEDOUT: "it does not answer",
   ERR_SOCKET_CLOSED: "the connection broke",
-  SASL_SIGNATURE_MISMATCH: "it does not prove to be the right one",
+  SASL_SIGNATURE_MISMATCH: "it could not prove its identity",
   "08": "the connection broke",
   "25006": "it only allows reading",
-  "28": "it refuses the user or the password of DATABASE_URL",
+  "28": "it rejects the user or the password of DATABASE_URL",
   "3D000": "it has no database of the name in DATABASE_URL",
   "53": "it has no room or no free connection",
   "57P": "it is starting or stopping",
@@ -70,7 +70,7 @@ function whyAway(code: string, error: unknown): string | undefined {
 function whyFatal(error: unknown): string | undefined {
   const { severity } = error as { readonly severity?: unknown };
   return severity === "FATAL"
-    ? "it refuses a parameter of DATABASE_URL, or the connection for another reason"
+    ? "it rejects a parameter of DATABASE_URL, or the connection for another reason"
     : undefined;
 }
 
@@ -87,7 +87,9 @@ function refusedValue(code: string, cause: unknown): Failure | undefined {
     case "22021":
     case "22P02":
     case "22P05":
-      return invalid("invalid_text", "Cannot store this text: it holds a character that no text can hold", { cause });
+      return invalid("invalid_text", "Cannot store this text: it contains a character that cannot be stored", {
+        cause,
+      });
     case "22007":
     case "22008":
       return invalid("invalid_time", "Cannot store this time: it is out of range", { cause });
@@ -96,7 +98,9 @@ function refusedValue(code: string, cause: unknown): Failure | undefined {
     case "54000":
       return invalid("text_too_long", "Cannot store this text: it is too long", { cause });
     case "23503":
-      return conflict("changed_meanwhile", "Cannot do this: what it belongs to was removed meanwhile", { cause });
+      return conflict("changed_meanwhile", "Cannot do this: a resource that it belongs to was removed meanwhile", {
+        cause,
+      });
     default:
       return undefined;
   }

@@ -46,7 +46,7 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
     signals.subscribe(EVENTS_CHANNEL, (message) => {
       const [id = "", last] = message.split(" ");
       if (last === "0") this.#feeds.get(id)?.recheck();
-      else this.#feeds.get(id)?.tell(Number(last));
+      else this.#feeds.get(id)?.announce(Number(last));
     });
     signals.onReset(() => {
       for (const feed of this.#feeds.values()) feed.recheck();

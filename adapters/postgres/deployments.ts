@@ -217,8 +217,8 @@ export class PostgresDeployments implements Deployments {
 /** Notifies followers of new events and workers of changes relevant to them, once the statement is committed. */
 function notifications(sql: Sql, events: number, work: boolean) {
   return sql`
-    case when ${events}::bigint > 0 then pg_notify(${EVENTS_CHANNEL}, id || ' ' || last_seq)::text end as told_followers,
-    case when ${work}::boolean then pg_notify(${WORK_CHANNEL}, '')::text end as told_workers`;
+    case when ${events}::bigint > 0 then pg_notify(${EVENTS_CHANNEL}, id || ' ' || last_seq)::text end as notified_followers,
+    case when ${work}::boolean then pg_notify(${WORK_CHANNEL}, '')::text end as notified_workers`;
 }
 
 /** Returns whether a change may leave something for workers to take or to cancel. */
@@ -227,5 +227,5 @@ function concernsWorkers(row: DeploymentRow, { status, held, cancelRequested }: 
 }
 
 function projectBusy(): never {
-  throw conflict("project_busy", "Cannot start this deployment: another one of its project is not done yet");
+  throw conflict("project_busy", "Cannot start this deployment: another one of its project has not finished yet");
 }

@@ -40,7 +40,7 @@ export class EventFeed {
   /** The number of the last event that was read for all followers. Unknown until first read. */
   #head: number | undefined;
   /** The highest event number that was announced or read. */
-  #told = 0;
+  #announced = 0;
   #stale = true;
   #reading = false;
   #end: { readonly error?: unknown } | undefined;
@@ -74,8 +74,8 @@ export class EventFeed {
   }
 
   /** Announces events up to this number. */
-  tell(last: number): void {
-    this.#told = Math.max(this.#told, last);
+  announce(last: number): void {
+    this.#announced = Math.max(this.#announced, last);
     this.want();
   }
 
@@ -141,7 +141,7 @@ export class EventFeed {
   }
 
   #isWanted(): boolean {
-    return this.#told > (this.#head ?? 0) && this.#followers.values().some(({ waits }) => waits);
+    return this.#announced > (this.#head ?? 0) && this.#followers.values().some(({ waits }) => waits);
   }
 
   /** Reads new events for waiting followers, one read at a time. */
@@ -168,14 +168,14 @@ export class EventFeed {
     const last = await this.#source.last();
     if (last === undefined) return this.close();
     this.#head ??= last;
-    this.#told = Math.max(this.#told, last);
+    this.#announced = Math.max(this.#announced, last);
   }
 
   async #readPage(since: number): Promise<void> {
     const page = await this.#source.page(since);
     const last = page.events.at(-1);
     if (!last) {
-      this.#told = since;
+      this.#announced = since;
       return;
     }
     this.#head = last.seq;

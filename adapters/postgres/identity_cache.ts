@@ -2,7 +2,7 @@ import type { Identity } from "../../domain/identity/identity.ts";
 import type { PostgresSignals } from "./signals.ts";
 
 const MAX_ENTRIES = 10_000;
-const EVERYBODY = "*";
+const ALL = "*";
 
 /**
  * Caches identities by the fingerprint of their credential, only while this process is notified of every change. Evicts
@@ -21,7 +21,7 @@ export class IdentityCache {
   constructor(signals: Pick<PostgresSignals, "live" | "onReset" | "subscribe">, max = MAX_ENTRIES) {
     this.#signals = signals;
     this.#max = max;
-    signals.subscribe("slipway_identity", (id) => (id === EVERYBODY ? this.#empty() : this.#drop(id)));
+    signals.subscribe("slipway_identity", (id) => (id === ALL ? this.#empty() : this.#drop(id)));
     signals.onReset(() => this.#empty());
   }
 

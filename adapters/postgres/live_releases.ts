@@ -56,15 +56,15 @@ export class PostgresLiveReleases implements LiveReleases {
     if (only === undefined) return new Map();
     const rows = await this.#database.run(
       (sql) => sql<(QueuePosition & { id: string })[]>`
-        select asked.id, coalesce(projects.active_deployment_id = asked.id, false) as active,
-          case when asked.status = 'queued' then (
+        select requested.id, coalesce(projects.active_deployment_id = requested.id, false) as active,
+          case when requested.status = 'queued' then (
             select busy.id from deployments as busy
-            where busy.project_id = asked.project_id and busy.status in ('building', 'deploying', 'partial_failure')
+            where busy.project_id = requested.project_id and busy.status in ('building', 'deploying', 'partial_failure')
           ) end as "waitingFor"
-        from deployments as asked join projects on projects.id = asked.project_id
+        from deployments as requested join projects on projects.id = requested.project_id
         where ${
           // PostgreSQL would plan an array of one again each time, which takes longer than the query.
-          others.length === 0 ? sql`asked.id = ${only}` : sql`asked.id = any (${[...deploymentIds]}::text[])`
+          others.length === 0 ? sql`requested.id = ${only}` : sql`requested.id = any (${[...deploymentIds]}::text[])`
         }`,
     );
     return new Map(rows.map(({ id, active, waitingFor }) => [id, { active, waitingFor }]));

@@ -68,5 +68,5 @@ function toOrganization({ id, name, slug, created_at }: OrganizationRow): Organi
 }
 
 function slugTaken(): never {
-  throw conflict("slug_taken", "Cannot create this organization: its slug is taken; choose another");
+  throw conflict("slug_taken", "Cannot create this organization: its slug is in use; choose another");
 }

@@ -69,5 +69,5 @@ export function toUser({ id, email, name, founder, has_password, created_at }: U
 }
 
 function emailTaken(): never {
-  throw conflict("email_taken", "Cannot take this e-mail address: it belongs to somebody else");
+  throw conflict("email_taken", "Cannot use this e-mail address: it belongs to another user");
 }

@@ -32,7 +32,7 @@ export async function chooseSandbox({
   user: find,
 }: SandboxChoice): Promise<Confinement> {
   if (process.platform !== "linux") {
-    throw unavailable("no_sandbox", "Cannot run programs here: that takes Linux; set SLIPWAY_RUNTIME to docker");
+    throw unavailable("no_sandbox", "Cannot run programs here: that requires Linux; set SLIPWAY_RUNTIME to docker");
   }
   const user = await find();
   for (const kind of kinds) {
@@ -41,7 +41,7 @@ export async function chooseSandbox({
   }
   throw unavailable(
     "no_sandbox",
-    "Cannot run programs: as root they need a sandbox, or a data folder that other users may pass through; install bubblewrap, or run Slipway as an unprivileged user",
+    "Cannot run programs: as root they need a sandbox, or a data folder that other users can traverse; install bubblewrap, or run Slipway as an unprivileged user",
   );
 }
 

@@ -101,7 +101,7 @@ export async function killTree(tree: Tree): Promise<void> {
     strays.forEach((pid) => send(pid, "SIGKILL"));
     if (!isUp && strays.length === 0) return;
     if (Date.now() - started > PATIENCE_MS) {
-      throw unavailable("process_stuck", "Cannot stop a program: the system does not end it; restart the machine");
+      throw unavailable("process_stuck", "Cannot stop a program: the system cannot kill it; restart the machine");
     }
     await delay(STEP_MS);
   }

@@ -78,7 +78,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
       onExit: () => void this.#supervisor.look(),
     };
     this.#log = log;
-    this.#supervisor = new Supervisor(folder, this.#keeper, { log, onEnding: (id) => this.#endings.tell(id) });
+    this.#supervisor = new Supervisor(folder, this.#keeper, { log, onEnding: (id) => this.#endings.notify(id) });
   }
 
   /**
@@ -207,7 +207,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
     // Serialized across processes, so that no two instances get the same port and key rotation misses none.
     using alone = await waitForFile(join(this.#folder, STARTING));
     if (!alone || existsSync(folder.path)) {
-      throw conflict("instance_exists", "Cannot start this: there is an instance of that id; remove it first");
+      throw conflict("instance_exists", "Cannot start this: an instance with that ID exists; remove it first");
     }
     const sealed = await this.#keeper.vault.seal(new Secret(JSON.stringify(values)), environmentPlace(instanceId));
     const others = instanceFolders(this.#folder).map((other) => other.record()?.port);

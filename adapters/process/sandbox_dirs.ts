@@ -89,7 +89,7 @@ async function workingPath(release: string, workingFolder: string): Promise<stri
   if (inside === undefined || !found?.isDirectory() || inside === ".." || inside.startsWith("../")) {
     throw invalid(
       "no_such_folder",
-      "Cannot run this: the folder to run in is not there in the release; check rootDirectory",
+      "Cannot run this: the release does not have the folder to run in; check rootDirectory",
     );
   }
   return inside;

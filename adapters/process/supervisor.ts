@@ -110,7 +110,7 @@ export class Supervisor {
       this.#lock ??= await this.#takeOver();
       if (this.#lock) await this.#lookAfterAll();
     } catch (error) {
-      this.#log?.write("error", "Instances could not be looked after", { ...loggedError(error) });
+      this.#log?.write("error", "Could not check the instances", { ...loggedError(error) });
     }
     this.#timer = setTimeout(() => void this.look(), TICK_MS);
     this.#timer.unref();
@@ -138,8 +138,7 @@ export class Supervisor {
       folders.map((folder) =>
         this.#lookAfter(folder, table).catch((error: unknown) => {
           // Not an error if the instance was removed meanwhile.
-          if (folder.state())
-            this.#log?.write("error", "An instance could not be looked after", { ...loggedError(error) });
+          if (folder.state()) this.#log?.write("error", "Could not check an instance", { ...loggedError(error) });
         }),
       ),
     );
@@ -185,7 +184,7 @@ export class Supervisor {
     try {
       await startInstance(folder, state, this.#keeper);
     } catch (error) {
-      this.#log?.write("error", "An instance could not be started", { ...loggedError(error) });
+      this.#log?.write("error", "Could not start an instance", { ...loggedError(error) });
       await this.#noteEnding(folder, { ...state, startedAt: Date.now() });
     }
   }

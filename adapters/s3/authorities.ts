@@ -10,7 +10,7 @@ export async function authoritiesOf(file: string | undefined): Promise<readonly 
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
     throw unusable("it cannot be read", cause);
   });
-  if (!/-----BEGIN CERTIFICATE-----/.test(text)) throw unusable("it holds no certificate in PEM");
+  if (!/-----BEGIN CERTIFICATE-----/.test(text)) throw unusable("it contains no PEM certificate");
   const { rootCertificates } = await import("node:tls");
   return [...rootCertificates, text];
 }

@@ -123,5 +123,5 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined):
 }
 
 function tooLarge(): Failure {
-  return new Failure("remote_failed", "storage_full", "Cannot write the object: it is larger than S3 takes in parts");
+  return new Failure("remote_failed", "storage_full", "Cannot write the object: it is larger than S3 accepts in parts");
 }

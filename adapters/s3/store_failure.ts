@@ -10,7 +10,7 @@ export interface StoreAction {
 export const ACTIONS = {
   put: { words: "write the object", right: "s3:PutObject" },
   get: { words: "read the object", right: "s3:GetObject" },
-  stat: { words: "look at the object", right: "s3:GetObject and s3:ListBucket" },
+  stat: { words: "inspect the object", right: "s3:GetObject and s3:ListBucket" },
   list: { words: "list the objects", right: "s3:ListBucket" },
   remove: { words: "delete the object", right: "s3:DeleteObject" },
   unfinished: { words: "list unfinished uploads", right: "s3:ListBucketMultipartUploads" },
@@ -21,15 +21,15 @@ export const ACTIONS = {
 type Reason = readonly [code: string, why: string];
 
 const WRONG_KEY: Reason = ["auth_failed", "the store does not know this access key: check accessKeyId"];
-const OLD_KEY: Reason = ["auth_failed", "the store takes this key no more: give a new one"];
+const OLD_KEY: Reason = ["auth_failed", "the store no longer accepts this key: give a new one"];
 const ELSEWHERE: Reason = [
   "misconfigured",
   "the bucket is kept in another region or at another address: check region and endpoint",
 ];
-const BUSY: Reason = ["unreachable", "the store is busy or has a fault of its own: try again later"];
+const BUSY: Reason = ["unreachable", "the store is busy or has an internal error: try again later"];
 const FULL: Reason = ["storage_full", "the store has no room left, or the quota is used up"];
 const CLOCK =
-  "the clocks of this machine and of the store differ by more than the store allows: set the clock of this machine right";
+  "the clocks of this machine and of the store differ by more than the store allows: correct the clock of this machine";
 
 /** Reasons by S3 error code. */
 const SAID: Readonly<Record<string, Reason>> = {
@@ -42,7 +42,7 @@ const SAID: Readonly<Record<string, Reason>> = {
   AccountProblem: OLD_KEY,
   UserSuspended: OLD_KEY,
   NoSuchBucket: ["not_found", "there is no such bucket: create it or check its name"],
-  InvalidBucketName: ["misconfigured", "the store takes no such name for a bucket"],
+  InvalidBucketName: ["misconfigured", "the store does not accept this bucket name"],
   AuthorizationHeaderMalformed: ELSEWHERE,
   PermanentRedirect: ELSEWHERE,
   TemporaryRedirect: ELSEWHERE,
@@ -55,7 +55,7 @@ const SAID: Readonly<Record<string, Reason>> = {
   RequestTimeout: ["timeout", "the store waited too long for data: try again"],
   QuotaExceeded: FULL,
   InsufficientCapacity: FULL,
-  EntityTooLarge: ["storage_full", "the object is larger than the store takes"],
+  EntityTooLarge: ["storage_full", "the object is larger than the store accepts"],
 };
 
 /** Reasons by network error code. */
@@ -105,7 +105,7 @@ function byCode(code: unknown): Reason | undefined {
 function byStatus(status: number | undefined, right: string): Reason {
   if (status === undefined) return ["unreachable", "what answers there does not speak S3: check endpoint"];
   if (status === 401 || status === 403)
-    return ["permission_denied", `this access key may not: it needs the right ${right}`];
+    return ["permission_denied", `this access key is not allowed to: it needs the permission ${right}`];
   if (status >= 300 && status < 400) return ELSEWHERE;
   if (status === 404) return ["not_found", "there is no such thing at this address: check endpoint and bucket"];
   if (status === 507) return FULL;

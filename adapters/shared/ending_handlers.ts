@@ -8,7 +8,7 @@ export class EndingHandlers {
     return () => void this.#handlers.delete(handler);
   }
 
-  tell(instanceId: string): void {
+  notify(instanceId: string): void {
     for (const handler of this.#handlers) handler(instanceId);
   }
 }

@@ -60,7 +60,7 @@ export function explain(error: unknown, target: RemoteTarget, stage: Stage, trac
 function handshakeProblem(stage: Stage, message: string): string {
   if (stage === "reach") return "the connection could not be made. Check the address and the port.";
   if (/no matching/i.test(message)) {
-    return "the server offers no algorithm that still counts as safe. Update its SSH server.";
+    return "the server offers no algorithm that is still considered secure. Update its SSH server.";
   }
   if (/before handshake|identification/i.test(message)) {
     return "what answers there does not speak SSH, or refuses connections from here. Check the port.";
@@ -74,8 +74,8 @@ function loginRefused(target: RemoteTarget, { tried, offered }: LoginTrace): Fai
   );
   const why =
     tried.size === 0
-      ? `it does not take a ${given.join(" or a ")} from this user (it offers: ${offered.join(", ") || "nothing"}).`
-      : `the user name or the ${given.join(" and the ")} was refused. ${advice(target)}`;
+      ? `it does not accept a ${given.join(" or a ")} from this user (it offers: ${offered.join(", ") || "nothing"}).`
+      : `the user name or the ${given.join(" and the ")} was rejected. ${advice(target)}`;
   return new Failure("remote_failed", "auth_failed", `Cannot log in to ${place(target)} as "${target.user}": ${why}`);
 }
 

@@ -59,7 +59,7 @@ function checkTarget(target: RemoteTarget): void {
 function misconfiguration({ host, port, user, password, privateKey }: RemoteTarget): string | undefined {
   if (!/^[^\s\p{Cc}-][^\s\p{Cc}]*$/u.test(host)) return "the host is neither a name nor an address.";
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return "the port is not a number from 1 to 65535.";
-  if (user === "" || /\p{Cc}/u.test(user)) return "the user name is empty or holds a control character.";
+  if (user === "" || /\p{Cc}/u.test(user)) return "the user name is empty or contains a control character.";
   if (!password && !privateKey) return "neither a password nor a private key is given.";
   return undefined;
 }

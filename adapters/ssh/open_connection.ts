@@ -26,7 +26,7 @@ export class UnexpectedHostKey extends Error {
   readonly shown: ShownKey;
 
   constructor(shown: ShownKey) {
-    super("The server showed another host key than the expected one");
+    super("The server presented a different host key than expected");
     this.shown = shown;
   }
 }

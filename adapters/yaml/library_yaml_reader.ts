@@ -32,9 +32,9 @@ function problem(message: string): YamlReading {
 async function readApart(text: string, limitMs: number): Promise<YamlReading> {
   const worker = new Worker(new URL("./yaml_worker.ts", import.meta.url).href);
   const { promise, resolve } = Promise.withResolvers<YamlReading>();
-  const timer = setTimeout(() => resolve(problem("Cannot read this: it takes too long. Write it simpler")), limitMs);
+  const timer = setTimeout(() => resolve(problem("Cannot read this: it takes too long. Simplify it")), limitMs);
   worker.addEventListener("message", ({ data }: MessageEvent<YamlReading>) => resolve(data));
-  worker.addEventListener("error", () => resolve(problem("Cannot read this: it takes too much. Write it simpler")));
+  worker.addEventListener("error", () => resolve(problem("Cannot read this: it is too complex. Simplify it")));
   try {
     worker.postMessage(text, []);
     return await promise;

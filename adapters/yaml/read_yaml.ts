@@ -65,9 +65,9 @@ function checkTokens(text: string): void {
   }
 }
 
-const TOO_DEEP = `Cannot read this: more than ${MAX_DEPTH} lists and maps lie inside each other. Write it flatter`;
-const TOO_LONG = `Cannot read this: it has more than ${MAX_TOKENS} words and signs. Split it up`;
-const TOO_MANY = `Cannot read this: it stands for more than ${MAX_VALUES} values. Repeat less of it by aliases`;
+const TOO_DEEP = `Cannot read this: more than ${MAX_DEPTH} lists and maps are nested. Flatten it`;
+const TOO_LONG = `Cannot read this: it has more than ${MAX_TOKENS} tokens. Split it up`;
+const TOO_MANY = `Cannot read this: it expands to more than ${MAX_VALUES} values. Use fewer aliases`;
 
 /** Replaces the library's error messages, which quote the text and so possibly a secret. */
 function sentence(code: string): string {
@@ -76,14 +76,15 @@ function sentence(code: string): string {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  BAD_INDENT: "the line begins too far left or right",
-  BAD_DQ_ESCAPE: "a backslash stands before a sign that it gives no meaning to",
-  BLOCK_AS_IMPLICIT_KEY: "a map stands where only one value fits; look for a colon too many or a line too far right",
-  MISSING_CHAR: "a sign is missing: a quote, bracket, comma or colon",
-  MULTILINE_IMPLICIT_KEY: "a key goes over several lines; look for a missing colon",
+  BAD_INDENT: "the line is indented too little or too much",
+  BAD_DQ_ESCAPE: "a backslash is followed by a character that cannot be escaped",
+  BLOCK_AS_IMPLICIT_KEY:
+    "there is a map where only one value fits; look for an extra colon or a line that is indented too much",
+  MISSING_CHAR: "a character is missing: a quote, bracket, comma or colon",
+  MULTILINE_IMPLICIT_KEY: "a key spans several lines; look for a missing colon",
   MULTIPLE_DOCS: "there is more than one document; keep one of them",
-  TAB_AS_INDENT: "a tab stands where only spaces may",
-  UNEXPECTED_TOKEN: "something stands where it cannot; look for a missing quote or bracket",
+  TAB_AS_INDENT: "there is a tab where only spaces are allowed",
+  UNEXPECTED_TOKEN: "there is something where it is not allowed; look for a missing quote or bracket",
 };
 
 class Refusal extends Error {
@@ -132,12 +133,12 @@ class Resolution {
   #alias(name: string, line: number): YamlNode {
     const meant = this.#anchors.get(name);
     if (meant === "open")
-      throw new Refusal({ line, message: "Cannot read this: an alias stands inside what it repeats" });
+      throw new Refusal({ line, message: "Cannot read this: an alias is inside the value that it repeats" });
     if (meant !== undefined) {
       this.#count(this.#sizes.get(meant) ?? 1, line);
       return meant;
     }
-    throw new Refusal({ line, message: `Cannot read this: no anchor &${clipped(name)} stands before this alias` });
+    throw new Refusal({ line, message: `Cannot read this: there is no anchor &${clipped(name)} before this alias` });
   }
 
   #sized(node: YamlNode, size: number): YamlNode {

@@ -35,18 +35,18 @@ export function checkLocalEndpoint({ hostFolders, localBackups }: CheckLocalEndp
   return async function (endpoint: string): Promise<string> {
     if (mode === "cloud") throw refused("destinations on this machine's disk are not possible in cloud mode");
     if (!allowed) throw refused("set BACKUP_ALLOW_LOCAL_DESTINATION=true to allow destinations on this machine's disk");
-    if (root === undefined) throw refused("set BACKUP_LOCAL_ROOT to the folder that they may lie in");
+    if (root === undefined) throw refused("set BACKUP_LOCAL_ROOT to the folder that they may be in");
     const [realRoot, real, data] = await Promise.all([root, endpoint, dataFolder].map(resolveExisting));
     if (isSystemFolder(realRoot!))
       throw refused("BACKUP_LOCAL_ROOT is a folder of the system; set it to one of its own");
     if (!isWithin(realRoot!, real!)) throw outside();
-    if (isWithin(data!, real!)) throw invalidField("endpoint", "this folder holds Slipway's own data");
+    if (isWithin(data!, real!)) throw invalidField("endpoint", "this folder contains Slipway's own data");
     return root;
   };
 }
 
 function outside() {
-  return invalidField("endpoint", "give an absolute path that lies in BACKUP_LOCAL_ROOT, once links are resolved");
+  return invalidField("endpoint", "give an absolute path in BACKUP_LOCAL_ROOT, once links are resolved");
 }
 
 function refused(message: string) {

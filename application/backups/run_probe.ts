@@ -122,13 +122,13 @@ class ProbeRun {
     await store.put(this.#key, new Blob([bytes]).stream(), options);
     this.step = "read";
     const content = await store.get(this.#key, options);
-    if (!content) throw corrupt("what was written is not there any more: check that nothing else removes it");
+    if (!content) throw corrupt("the written object is gone: check that nothing else removes it");
     if (!(await holds(content, bytes)))
-      throw corrupt("what came back is not what was written: do not trust this store");
+      throw corrupt("the data read back differs from the data written: do not trust this store");
     this.step = "delete";
     await store.remove(this.#key, options);
     if (await store.stat(this.#key, options)) {
-      throw new Failure("remote_failed", "permission_denied", "Cannot delete: what was deleted is still there");
+      throw new Failure("remote_failed", "permission_denied", "Cannot delete: the deleted object is still there");
     }
     this.#wrote = false;
   }
@@ -183,6 +183,6 @@ function corrupt(why: string): Failure {
 }
 
 function timedOut(ms: number): Failure {
-  const why = `no end after ${Math.max(1, Math.round(ms / 1_000))} s. Check the address, and that no firewall drops the connection`;
+  const why = `it did not finish within ${Math.max(1, Math.round(ms / 1_000))} s. Check the address, and that no firewall drops the connection`;
   return new Failure("remote_failed", "timeout", `Cannot complete this step: ${why}`);
 }

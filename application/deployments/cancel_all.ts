@@ -30,10 +30,10 @@ export function cancelAll(ports: CancelAllPorts) {
 
   async function cancel({ id, cancelRequested, status }: Deployment): Promise<void> {
     if (cancelRequested || status === "partial_failure") return;
-    const asked = await deployments.change(id, (deployment) =>
+    const changed = await deployments.change(id, (deployment) =>
       isRunning(deployment) ? cancellation(deployment, clock.now()) : undefined,
     );
-    if (asked?.status === "cancelled") await dropUpload(ports, asked);
+    if (changed?.status === "cancelled") await dropUpload(ports, changed);
   }
 }
 

@@ -86,6 +86,6 @@ function sourceOf(
 }
 
 function checkNames({ owner, repo }: Extract<PrepareRequest, { source: "githost" }>): void {
-  if (!isGitName(owner)) throw invalidField("owner", "this is not a name a git host gives");
-  if (!isGitName(repo)) throw invalidField("repo", "this is not a name a git host gives");
+  if (!isGitName(owner)) throw invalidField("owner", "this is not a valid name on a git host");
+  if (!isGitName(repo)) throw invalidField("repo", "this is not a valid name on a git host");
 }

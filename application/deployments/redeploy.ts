@@ -88,7 +88,7 @@ export function rollback(ports: RedeployPorts) {
     if (!old.artifactAvailable && !fallback) {
       throw invalid(
         "artifact_gone",
-        "Cannot go back to this deployment: its files were cleaned up, and there is no commit to build anew",
+        "Cannot go back to this deployment: its files were cleaned up, and there is no commit to rebuild",
       );
     }
     const { commitSha, commitMessage, branch, framework, plan, image } = old;

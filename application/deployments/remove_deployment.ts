@@ -61,6 +61,6 @@ export function removeDeployment(ports: RemoveDeploymentPorts) {
 
 function takesLong(): Failure {
   const message =
-    "Cannot say yet that nothing of the deployment runs any more: some of it takes long to stop. It is deleted, and the rest goes on by itself";
+    "Cannot confirm yet that the deployment has stopped: some services take long to stop. It is deleted, and the rest is stopped in the background";
   return new Failure("unavailable", "removal_takes_long", message, { retryAfter: 10 });
 }

@@ -62,7 +62,7 @@ export function restoreReleases(ports: RestoreReleasesPorts) {
     function complain({ project }: LiveRelease, error: unknown): void {
       if (only) return;
       const fields = { projectId: project.id, ...loggedError(error) };
-      ports.log.write("error", "A live release could not be started again", fields);
+      ports.log.write("error", "A live release could not be restarted", fields);
     }
   };
 }

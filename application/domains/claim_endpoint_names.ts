@@ -27,10 +27,10 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
     const missing = new Set<string>();
     const names = namesIn(endpoints, ports.baseDomain);
     const known = await heldNames(project, new Set(names.map(({ hostname }) => hostname)));
-    for (const asked of names) {
-      const { hostname, kind } = asked;
+    for (const name of names) {
+      const { hostname, kind } = name;
       const held = known.get(hostname);
-      if (kind === "custom") requireProven(asked, project, held);
+      if (kind === "custom") requireProven(name, project, held);
       else if (hostname === ports.publicHost) throw taken(hostname);
       else if (!held) missing.add(claimable(hostname));
       else if (held.projectId !== project.id) throw await refused(by, project, hostname);
@@ -92,10 +92,7 @@ function namesIn(endpoints: readonly PublicEndpoint[], baseDomain: string): read
     if (endpoint.domainType === "custom" && name === null)
       throw invalidField(`${path}.customDomain`, "give the full name that the endpoint is to have");
     if (name?.kind === "free" && !isSlug(name.label))
-      throw invalidField(
-        `${path}.domain`,
-        `give one label of at most 40 characters, as it stands before .${baseDomain}`,
-      );
+      throw invalidField(`${path}.domain`, `give one label of at most 40 characters, without .${baseDomain}`);
     const hostname = name && (name.kind === "free" ? `${name.label}.${baseDomain}` : name.hostname);
     const place = `${hostname} ${pathPrefixOf(endpoint)}`;
     if (places.has(place)) throw invalidField(path, "another endpoint has the same host and path; change one of them");

@@ -66,7 +66,7 @@ export function acceptInvitation(ports: AcceptInvitationPorts) {
       if (await ports.passwords.verify(password, await ports.users.passwordHash(user.id))) {
         return { kind: "known", userId: user.id };
       }
-      throw invalid("wrong_password", "Cannot accept: this address has an account already; give its present password");
+      throw invalid("wrong_password", "Cannot accept: this address has an account already; give its current password");
     });
   }
 }
@@ -94,6 +94,6 @@ async function stillCovered({ members }: AcceptInvitationPorts, invitation: Invi
 function gone() {
   return invalid(
     "invitation_gone",
-    "Cannot accept: the invitation is unknown, taken, withdrawn or older than seven days. Ask for a new one",
+    "Cannot accept: the invitation is unknown, used, revoked or older than seven days. Ask for a new one",
   );
 }

@@ -28,6 +28,6 @@ export function changeMember({ members }: { readonly members: Members }) {
 export function settle(outcome: MemberOutcome): void {
   if (outcome === "missing") throw notFound("member");
   if (outcome === "last_owner") {
-    throw invalid("last_owner", "Cannot take the last owner away: make somebody else an owner first");
+    throw invalid("last_owner", "Cannot remove the last owner: make another member an owner first");
   }
 }

@@ -22,7 +22,7 @@ export function confirmPassword(ports: ConfirmPasswordPorts) {
     if (!hash || (await recovers(by))) return;
     await throttled({ address: from, account: by.userId }, async () => {
       if (current && (await ports.passwords.verify(current, hash))) return;
-      throw new Failure("forbidden", "wrong_password", 'Cannot change this: "current" is not the present password');
+      throw new Failure("forbidden", "wrong_password", 'Cannot change this: "current" is not the current password');
     });
   };
 

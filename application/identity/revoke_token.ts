@@ -10,7 +10,7 @@ export function revokeToken({ tokens }: { readonly tokens: Tokens }) {
       throw new Failure(
         "forbidden",
         "narrowed_token",
-        "Cannot revoke another token with a narrowed token: use a session or a token without limits",
+        "Cannot revoke another token with a limited token: use a session or a token without limits",
       );
     }
     const { organizationId, userId } = by;

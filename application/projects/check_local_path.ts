@@ -47,12 +47,13 @@ export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPort
       throw new Failure(
         "forbidden",
         "local_source_forbidden",
-        'Cannot deploy from this folder without the permission "project:admin": it lies in none of LOCAL_SOURCE_ROOTS',
+        'Cannot deploy from this folder without the permission "project:admin": it is in none of LOCAL_SOURCE_ROOTS',
       );
     }
     if (!real) throw invalidField(field, "there is no readable folder of this name");
     const data = (await hostFolders.resolve(localSources.dataFolder)) ?? localSources.dataFolder;
-    if (contains(data, real) || contains(real, data)) throw invalidField(field, "this folder holds Slipway's own data");
+    if (contains(data, real) || contains(real, data))
+      throw invalidField(field, "this folder contains Slipway's own data");
   };
 }
 

@@ -89,6 +89,6 @@ function stillUsed(names: readonly string[]): Failure {
 
 function takesLong(): Failure {
   const message =
-    "Cannot say yet that nothing of the project serves any more: some of it takes long to stop. The removal goes on by itself; the project is gone when it cannot be found";
+    "Cannot confirm yet that the project has stopped: some services take long to stop. The removal continues in the background; the project is gone when it cannot be found";
   return new Failure("unavailable", "removal_takes_long", message, { retryAfter: 10 });
 }

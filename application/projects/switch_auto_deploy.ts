@@ -13,7 +13,7 @@ export function switchAutoDeploy(ports: ChangeProjectPorts) {
     if (enabled) {
       throw invalid(
         "auto_deploy_unavailable",
-        "Cannot deploy on every push: this version is not connected to a git host, so it hears of none. " +
+        "Cannot deploy on every push: this version is not connected to a git host, so it receives none. " +
           "Deploy with POST /api/deployments after a push",
       );
     }

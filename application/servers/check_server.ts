@@ -45,7 +45,10 @@ export function checkServer(ports: CheckServerPorts) {
       const checked = await record(null, session.hostKey);
       if (!checked) throw notFound("server");
       if (checked.hostKey !== session.hostKey) {
-        throw conflict("server_changed", "Cannot tell: the server was changed during the check. Check it again");
+        throw conflict(
+          "server_changed",
+          "Cannot report a result: the server was changed during the check. Check it again",
+        );
       }
       return { server: checked, hostKey: session.hostKey, ...engine };
     } catch (error) {

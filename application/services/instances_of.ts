@@ -72,7 +72,7 @@ export function restartInstances(ports: RestartInstancesPorts) {
   const underWay = new Map<string, Promise<number>>();
   return async function (by: Principal, id: string): Promise<Restart> {
     const deployment = await find(by, id, "deployment:write");
-    if (isStatic(deployment)) throw nothingRuns("a static site has nothing to restart. Redeploy it to build it anew");
+    if (isStatic(deployment)) throw nothingRuns("a static site has nothing to restart. Redeploy it to rebuild it");
     const [used, present] = await Promise.all([
       ports.deployments.environment(id),
       ports.variables.reveal(deployment.projectId),
@@ -114,13 +114,13 @@ function endedAgain({ exit, service }: Instance): Failure {
   const name = service === SOLE_SERVICE ? "this" : service;
   return invalid(
     "restart_failed",
-    `Cannot restart ${name}: it ${howItEnded(exit)}. It is tried again by itself; its runtime log says more`,
+    `Cannot restart ${name}: it ${howItEnded(exit)}. It is restarted automatically; its runtime log says more`,
   );
 }
 
 function takesLong(): Failure {
   const message =
-    "Cannot say yet that everything was restarted: some services take long to stop. The restart goes on by itself; read /info in a moment";
+    "Cannot confirm yet that everything was restarted: some services take long to stop. The restart continues in the background; read /info in a moment";
   return new Failure("unavailable", "restart_takes_long", message, { retryAfter: 10 });
 }
 

@@ -82,7 +82,7 @@ export class OutageWatch implements AsyncDisposable {
     if (this.#isStopped) return;
     const looking = this.#lookAt(instanceId).catch((error: unknown) => {
       const fields = { instanceId, ...loggedError(error) };
-      this.#ports.log.write("warn", "Whether a service is up could not be noted", fields);
+      this.#ports.log.write("warn", "Could not record whether a service is up", fields);
       this.#lookAgain(instanceId, this.#options.lookMs.most);
     });
     this.#looks.add(looking);
@@ -140,12 +140,12 @@ export class OutageWatch implements AsyncDisposable {
 
 function outageOf({ exit, nextStartAt }: Instance): string {
   const next = nextStartAt ? `, next try at ${nextStartAt.toISOString()}` : "";
-  return `It ${howItEnded(exit)} and is started again by itself${next}`;
+  return `It ${howItEnded(exit)} and is restarted automatically${next}`;
 }
 
 /** Stores an outage of a service, or its end. Idempotent: concurrent watchers that see the same store it once. */
 function storeOutage({ clock, deployments }: OutageWatchPorts) {
-  const toldAt = new Map<string, number>();
+  const reportedAt = new Map<string, number>();
   const untold = new Set<string>();
   return async function (deploymentId: string, instanceId: string, outage: string | undefined): Promise<void> {
     await deployments.change(deploymentId, (deployment): DeploymentChange | undefined => {
@@ -163,10 +163,10 @@ function storeOutage({ clock, deployments }: OutageWatchPorts) {
     if (outage === undefined) return !untold.delete(instanceId);
     if (before !== undefined && !untold.has(instanceId)) return false;
     const now = clock.now().getTime();
-    const isSoon = now - (toldAt.get(instanceId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS;
+    const isSoon = now - (reportedAt.get(instanceId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS;
     if (isSoon) untold.add(instanceId);
     else untold.delete(instanceId);
-    if (!isSoon) toldAt.set(instanceId, now);
+    if (!isSoon) reportedAt.set(instanceId, now);
     return !isSoon;
   }
 }

@@ -77,7 +77,7 @@ export function recordedRuntime(
 
   function notRecorded(instanceId: string) {
     return (error: unknown) => {
-      log.write("warn", "What an instance printed could not be recorded", { instanceId, ...loggedError(error) });
+      log.write("warn", "Could not record the output of an instance", { instanceId, ...loggedError(error) });
     };
   }
 }

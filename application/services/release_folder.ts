@@ -28,6 +28,6 @@ export function workingFolder(folder: string, { rootDirectory }: { readonly root
 export function artifactGone(): Failure {
   return invalid(
     "artifact_gone",
-    "Cannot go on: the files of that release are gone, and there is no commit to build anew",
+    "Cannot continue: the files of that release are gone, and there is no commit to rebuild",
   );
 }

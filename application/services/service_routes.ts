@@ -27,7 +27,7 @@ export type ProjectNames = Pick<Domains, "ofProjects">;
 export async function namesReadAhead(domains: ProjectNames, projectIds: readonly string[]): Promise<ProjectNames> {
   const names = await domains.ofProjects([...new Set(projectIds)]);
   const byProject = Map.groupBy(names, ({ projectId }) => projectId);
-  return { ofProjects: async (asked) => asked.flatMap((id) => byProject.get(id) ?? []) };
+  return { ofProjects: async (ids) => ids.flatMap((id) => byProject.get(id) ?? []) };
 }
 
 /** The public addresses of a deployment in this installation. */
@@ -56,9 +56,9 @@ export function routesTo(
  */
 export function firstRoutesTo(ports: ServePorts, release: LiveRelease, baseDomain: string): Promise<EdgeRoute[]> {
   const starting: Found = { target: { kind: "starting" }, servedBy: release.deployment.id };
-  const soon = async (...asked: Parameters<typeof targetOf>) => {
+  const soon = async (...args: Parameters<typeof targetOf>) => {
     const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), FIRST_LOOK_MS));
-    const found = await Promise.race([targetOf(...asked).catch(() => undefined), late]);
+    const found = await Promise.race([targetOf(...args).catch(() => undefined), late]);
     return found && found.isUp !== false ? found : starting;
   };
   return routesBy(soon, { ports, release, baseDomain });

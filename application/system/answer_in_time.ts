@@ -22,7 +22,7 @@ export function answerInTime({ log, answerMs = RESPONSE_TIMEOUT_MS }: AnswerInTi
       limit.reject(late());
     }, answerMs);
     work.catch((error: unknown) => {
-      if (isLate) log.write("warn", "What a request began could not be finished", { ...loggedError(error) });
+      if (isLate) log.write("warn", "Could not finish what a request started", { ...loggedError(error) });
     });
     return Promise.race([work, limit.promise]).finally(() => clearTimeout(timer));
   };

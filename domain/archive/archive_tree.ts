@@ -49,7 +49,7 @@ export class ArchiveTree {
     const parts = entryName(header.name);
     const name = parts.pop();
     if (name === undefined) {
-      if (kind !== "folder") throw problem("archive_conflict", header, "stands for the whole folder but is none");
+      if (kind !== "folder") throw problem("archive_conflict", header, "names the whole folder but is not a folder");
       return { newFolders: [], path: "", replaces: false };
     }
     const newFolders: string[] = [];

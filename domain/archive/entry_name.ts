@@ -16,11 +16,11 @@ export function entryName(bytes: Uint8Array): string[] {
   for (const piece of pieces(bytes, refused)) {
     // Decodes segment by segment: a substring of a long string would keep the whole string in memory.
     const part = decoded(piece, refused);
-    if (part === "..") throw refused('climbs with ".."; pack the folder from inside it');
+    if (part === "..") throw refused('leads out of the folder with ".."; pack the folder from inside it');
     if (part !== ".") parts.push(part);
-    if (parts.length > MAX_PARTS) throw refused(`lies more than ${MAX_PARTS} folders deep`);
+    if (parts.length > MAX_PARTS) throw refused(`is more than ${MAX_PARTS} folders deep`);
   }
-  if (isDrive(parts[0] ?? "")) throw refused("begins with a drive; use names relative to the folder");
+  if (isDrive(parts[0] ?? "")) throw refused("begins with a drive letter; use names relative to the folder");
   return parts;
 }
 
@@ -29,7 +29,7 @@ export function linkTarget(name: Uint8Array, bytes: Uint8Array): string {
   const refused = (reason: string) =>
     refusal("archive_link_refused", `the target ${shown(bytes)} of the link ${shown(name)} ${reason}`);
   const [first = new Uint8Array()] = pieces(bytes, refused);
-  if (isDrive(decoded(first, refused))) throw refused("begins with a drive; use links inside the folder");
+  if (isDrive(decoded(first, refused))) throw refused("begins with a drive letter; use links inside the folder");
   return decoded(bytes, refused);
 }
 
@@ -38,8 +38,8 @@ function pieces(bytes: Uint8Array, refused: (reason: string) => Error): Uint8Arr
   if (bytes.length === 0) throw refused("is empty");
   if (bytes.length > MAX_NAME_BYTES) throw refused(`is longer than ${MAX_NAME_BYTES} bytes`);
   if (bytes[0] === SLASH) throw refused("is absolute; use names relative to the folder");
-  if (bytes.includes(0)) throw refused("holds a NUL");
-  if (bytes.includes(BACKSLASH)) throw refused("holds a backslash");
+  if (bytes.includes(0)) throw refused("contains a NUL");
+  if (bytes.includes(BACKSLASH)) throw refused("contains a backslash");
   const found: Uint8Array[] = [];
   for (let start = 0; start < bytes.length;) {
     const slash = bytes.indexOf(SLASH, start);

@@ -46,7 +46,7 @@ export class Intake {
 
   async #next(): Promise<Uint8Array | undefined> {
     const { value } = await this.#reader.read().catch((error: unknown) => {
-      throw refusal("upload_interrupted", "it broke off before its end; send it again", error);
+      throw refusal("upload_interrupted", "it ended early; send it again", error);
     });
     if (value === undefined) {
       if (this.bytes === 0) throw refusal("upload_empty", "the upload is empty; send a gzipped tar of the folder");

@@ -34,13 +34,13 @@ export class LinkResolver {
   #follow(link: TreeNode, depth: number, refused: (reason: string) => Error): Resolution {
     const known = this.#resolved.get(link);
     if (known !== undefined) return known;
-    if (depth > MAX_HOPS) throw refused(`leads in circles or over more than ${MAX_HOPS} links`);
+    if (depth > MAX_HOPS) throw refused(`is circular or leads through more than ${MAX_HOPS} links`);
     let hops = 1;
     let node = link.parent;
     for (const part of link.target.split("/")) {
       if (part === "" || part === ".") continue;
       if (part === "..") {
-        if (node?.kind !== "folder") throw refused("goes up from something that is no folder of the archive");
+        if (node?.kind !== "folder") throw refused("goes up from something that is not a folder of the archive");
         if (node.parent === undefined) throw refused("leaves the folder; only links inside it are kept");
         node = node.parent;
         continue;
@@ -49,7 +49,7 @@ export class LinkResolver {
       if (node?.kind !== "link") continue;
       const further = this.#follow(node, depth + 1, refused);
       hops += further.hops;
-      if (hops > MAX_HOPS) throw refused(`leads in circles or over more than ${MAX_HOPS} links`);
+      if (hops > MAX_HOPS) throw refused(`is circular or leads through more than ${MAX_HOPS} links`);
       node = further.node;
     }
     const resolution = { node, hops };

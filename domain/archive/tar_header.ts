@@ -50,7 +50,7 @@ const KINDS: Readonly<Record<string, TarKind>> = {
 /** Decodes a header block of any tar format (v7, ustar, pax, GNU); throws when its checksum does not match. */
 export function tarHeader(block: Uint8Array): TarHeader {
   if (number(block, 148, 8) !== checksum(block)) {
-    throw refusal("archive_broken", "a header in the tar does not fit its checksum; pack the folder again");
+    throw refusal("archive_broken", "a header in the tar does not match its checksum; pack the folder again");
   }
   const size = number(block, 124, 12);
   const mode = number(block, 100, 8);

@@ -164,5 +164,5 @@ function isZero(bytes: Uint8Array): boolean {
 }
 
 function trailing(): Error {
-  return refusal("archive_broken", "something follows the end of the tar; send one archive only");
+  return refusal("archive_broken", "there is data after the end of the tar; send one archive only");
 }

@@ -55,7 +55,7 @@ export async function* unpack(
   }
   reader.finish();
   if (tree.files === 0)
-    throw refusal("archive_without_files", "the archive holds no files; there is nothing to deploy");
+    throw refusal("archive_without_files", "the archive contains no files; there is nothing to deploy");
   for (const link of tree.links()) yield { type: "link", ...link };
   yield { type: "end", bytes: intake?.bytes ?? unpacked, files: tree.files };
 }

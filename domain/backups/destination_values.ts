@@ -18,7 +18,7 @@ export function readDestinationName(text: string): string {
   const name = text.trim();
   if (!name) throw invalidField("name", "it is blank: give the destination a name");
   if ([...name].length > MAX_NAME) throw invalidField("name", `it is longer than ${MAX_NAME} characters`);
-  if (hasControls(name)) throw invalidField("name", "it holds a control character");
+  if (hasControls(name)) throw invalidField("name", "it contains a control character");
   return name;
 }
 

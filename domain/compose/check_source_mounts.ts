@@ -24,7 +24,7 @@ export function checkSourceMounts(notes: Notes, services: readonly ReadService[]
     const next = "Make the outer one read-only, or keep the inner one elsewhere";
     notes.problem(
       outer.at,
-      `Cannot mount a folder of the source in ${outer.name}: it may write to it, and ${where} lies inside. ${next}`,
+      `Cannot mount a folder of the source in ${outer.name}: it may write to it, and ${where} is inside it. ${next}`,
     );
   }
 }

@@ -44,7 +44,7 @@ const MOST_TEXT = 4_194_304;
 
 const TOO_LONG = `Cannot deploy this file: written out, its services are longer than ${MOST_TEXT} characters. Keep large values in files of the image`;
 const TOO_MUCH =
-  "Cannot read this file: it takes too much to do so, as it names the same files or services too often, or too much is wrong. Write it simpler";
+  "Cannot read this file: it is too complex, because it names the same files or services too often, or has too many errors. Simplify it";
 
 /**
  * Parses a compose file and all files that it refers to, from files that are already loaded. Returns `needs` while
@@ -56,7 +56,7 @@ export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, options: C
   const path = insidePath("", `${options.root}${options.file}`);
   if (path === undefined || path === "") {
     return {
-      problems: [{ file: options.file, line: 1, message: "Cannot read this: it is no file of the source" }],
+      problems: [{ file: options.file, line: 1, message: "Cannot read this: it is not a file of the source" }],
       warnings: [],
     };
   }
@@ -102,7 +102,7 @@ function overrideOf(
     (other) => files.get(other, "yaml") !== "absent",
   );
   if (there.length > 1)
-    notes.warning({ file, line: 1 }, `Left out ${there.slice(1).join(", ")}: only ${there[0]} is laid over it`);
+    notes.warning({ file, line: 1 }, `Left out ${there.slice(1).join(", ")}: only ${there[0]} is merged into it`);
   return there.slice(0, 1);
 }
 

@@ -17,7 +17,7 @@ export class Effort {
   /** Spends an amount; throws `TooMuchEffort` when less than that is left. */
   spend(amount: number): void {
     this.#left -= amount;
-    if (this.#left < 0) throw new TooMuchEffort("Reading this takes too much");
+    if (this.#left < 0) throw new TooMuchEffort("Reading this takes too much work");
   }
 
   /** Spends one unit for each node of a value. */

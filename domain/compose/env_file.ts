@@ -79,7 +79,7 @@ export function envFile(text: string, reading: EnvReading): EnvFile {
 
 /** Usually a `$` in a password that was not meant as a variable. */
 const NAMES_UNSET =
-  'names a variable that is not set, which is empty there. Set it among the variables of the project, or write "$$" for the sign itself';
+  'refers to a variable that is not set, so it is empty there. Set it among the variables of the project, or write "$$" for a literal "$"';
 
 interface Read {
   readonly text: string;
@@ -117,7 +117,7 @@ function valueAt(
     const end = unescapedQuote(rest, quote);
     if (end >= 0) {
       const after = rest.slice(end + 1).trim();
-      if (after !== "" && !after.startsWith("#")) return { wrong: "something stands after its closing quote", last };
+      if (after !== "" && !after.startsWith("#")) return { wrong: "there is text after its closing quote", last };
       inner += rest.slice(0, end);
       const literal = quote === "'";
       return { text: inner.replaceAll(/\\([^])/g, literal ? literalPair : escapedPair), literal, last };

@@ -71,7 +71,7 @@ class Extension {
     const other = from === undefined ? file : this.#file(from, name);
     if (other === undefined) return undefined;
     if (this.#open.has(`${other.path}#${wanted}`)) {
-      notes.problem(extension.at, `Cannot extend ${name}: it extends itself over other services. Break the circle`);
+      notes.problem(extension.at, `Cannot extend ${name}: it extends itself through other services. Break the cycle`);
       return undefined;
     }
     const base = this.of(other, wanted);
@@ -99,7 +99,7 @@ class Extension {
     const { file } = node.at;
     const path = insidePath(file.folder, text);
     if (path === undefined) {
-      notes.problem(node.at, `Cannot extend ${name} from ${shown(node)}: it is no file of the source. Put it there`);
+      notes.problem(node.at, `Cannot extend ${name} from ${shown(node)}: it is not a file of the source. Put it there`);
       return undefined;
     }
     const known = this.#files.get(path);

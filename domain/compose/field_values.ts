@@ -14,7 +14,7 @@ const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d{1,2})?$/i;
 export function textIn(notes: Notes, node: ComposeNode, what: string): string | undefined {
   if (node.kind === "scalar" && !isNull(node)) {
     if (!node.text.includes("\0")) return plainText(node);
-    notes.problem(node.at, `Cannot read ${what}: it holds a NUL character`);
+    notes.problem(node.at, `Cannot read ${what}: it contains a NUL character`);
   } else notes.problem(node.at, `Cannot read ${what}: it has to be a single value`);
   return undefined;
 }

@@ -42,7 +42,7 @@ function layerRequest(reading: ComposeReading, item: ComposeNode, chain: readonl
   }
   const [first] = paths;
   if (chain.includes(first!.path)) {
-    notes.problem(item.at, `Cannot include ${quoted(first!.name)}: it includes itself. Break the circle`);
+    notes.problem(item.at, `Cannot include ${quoted(first!.name)}: it includes itself. Break the cycle`);
     return undefined;
   }
   if (chain.length > MAX_DEPTH) {
@@ -97,7 +97,7 @@ function textPaths(reading: ComposeReading, node: ComposeNode | undefined, verb:
     const remote = /^(?:[a-z][a-z0-9+.-]*:|git@)/i.test(text);
     const path = remote ? undefined : insidePath(item.at.file.folder, text);
     if (path !== undefined) return [{ path, name: shownPath(item, path) }];
-    notes.problem(item.at, `Cannot ${verb} ${shown(item)}: it is no file of the source. Put it there`);
+    notes.problem(item.at, `Cannot ${verb} ${shown(item)}: it is not a file of the source. Put it there`);
     return [];
   });
 }

@@ -43,7 +43,7 @@ export function interpolated(text: string, by: Interpolation, depth = 0): Interp
     value += piece.text;
     at = piece.end;
     by.budget.left -= piece.text.length;
-    if (by.budget.left < 0) return { wrong: "what its variables stand for is too long" };
+    if (by.budget.left < 0) return { wrong: "the values of its variables are too long" };
   }
   return { value: value + text.slice(at) };
 }
@@ -89,11 +89,11 @@ function closingBrace(text: string, from: number): number | undefined {
 
 function braced(inner: string, { by, depth }: Inside): Interpolated {
   const [name] = NAME.exec(inner) ?? [];
-  if (name === undefined) return { wrong: 'a "${" stands before no variable. Write "$$" for the sign itself' };
+  if (name === undefined) return { wrong: 'no variable name follows a "${". Write "$$" for a literal "$"' };
   const rest = inner.slice(name.length);
   if (rest === "") return { value: valueOf(name, by) };
   const operator = OPERATORS.find((one) => rest.startsWith(one));
-  if (operator === undefined) return { wrong: `\${${name}} holds a sign after its name that has no meaning there` };
+  if (operator === undefined) return { wrong: `\${${name}} has a character after its name that is not allowed there` };
   const word = rest.slice(operator.length);
   const value = by.variables.get(name);
   const given = operator.startsWith(":") ? value !== undefined && value !== "" : value !== undefined;

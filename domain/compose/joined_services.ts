@@ -51,7 +51,7 @@ function dependenciesOf(
   return dependencies.flatMap(({ at, dependency, written }) => {
     const other = dependency.service;
     if (names.has(other)) return [dependency];
-    const reason = left.has(other) ? "it is left out, as it has a profile" : "there is no such service";
+    const reason = left.has(other) ? "it is left out because it has a profile" : "there is no such service";
     if (!dependency.required) {
       notes.warning(at, `${spec.name} does not wait for ${quoted(written)}: ${reason}`);
       return [];
@@ -77,7 +77,7 @@ function endsByItself(notes: Notes, { node, restart, spec }: ReadService, awaite
     if (restart === "again") {
       notes.warning(
         node.at,
-        `${spec.name} is done when it ends, as another service waits for that, and is not started again`,
+        `${spec.name} is not restarted when it ends, because another service waits for it to complete`,
       );
     }
     return true;
@@ -86,7 +86,7 @@ function endsByItself(notes: Notes, { node, restart, spec }: ReadService, awaite
   if (spec.ports.length === 0 && spec.container.healthcheck === null) return true;
   notes.warning(
     node.at,
-    `${spec.name} is started again when it ends, although its restart is "no": it has ports or a health check, so it is meant to stay`,
+    `${spec.name} is restarted when it ends, although its restart is "no": it has ports or a health check, so it is meant to keep running`,
   );
   return false;
 }
@@ -109,12 +109,12 @@ function checkAliases(notes: Notes, services: readonly ReadService[], specs: rea
   const odd = all.findIndex((aliases) => aliases.some((alias) => !ALIAS.test(alias)));
   if (odd >= 0) {
     const rule = 'names have up to 63 letters, digits, ".", "_" and "-"';
-    notes.problem(services[odd]!.node.at, `Cannot use a further name of ${specs[odd]!.name}: ${rule}`);
+    notes.problem(services[odd]!.node.at, `Cannot use an alias of ${specs[odd]!.name}: ${rule}`);
   }
   const most = all.findIndex((_, index) => new Set(all.slice(0, index + 1).flat()).size > MOST_ALIASES);
   if (most >= 0) {
-    const reason = `the services of a project have at most ${MOST_ALIASES} beside their own. Remove some`;
-    notes.problem(services[most]!.node.at, `Cannot use the further names of ${specs[most]!.name}: ${reason}`);
+    const reason = `the services of a project have at most ${MOST_ALIASES} aliases. Remove some`;
+    notes.problem(services[most]!.node.at, `Cannot use the aliases of ${specs[most]!.name}: ${reason}`);
   }
 }
 
@@ -135,7 +135,7 @@ function checkCircles(notes: Notes, services: readonly ReadService[], specs: rea
   for (const { node, spec } of services) {
     const circle = follow(spec.name, []);
     if (circle) {
-      notes.problem(node.at, `Cannot tell what to start first: ${named(circle)}. Break the circle`);
+      notes.problem(node.at, `Cannot tell what to start first: ${named(circle)}. Break the cycle`);
       return;
     }
   }

@@ -37,7 +37,7 @@ export function mergedNodes(
     return { ...base, entries };
   }
   const kinds = `it is a ${kindOf(over)} here and a ${kindOf(base)} in line ${base.at.line} of ${base.at.file.name}`;
-  notes.problem(over.at, `Cannot merge ${quoted(path.at(-1) ?? "this")}: ${kinds}. Write both alike`);
+  notes.problem(over.at, `Cannot merge ${quoted(path.at(-1) ?? "this")}: ${kinds}. Use the same kind in both`);
   return base;
 }
 

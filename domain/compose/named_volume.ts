@@ -11,10 +11,9 @@ type Volume = Extract<ServiceMount, { kind: "volume" }>;
 const KEYS: KeyRules = {
   ...readKeys("name", "external", "driver"),
   driver_opts: {
-    refused:
-      "volumes are kept in the engine's own way. Remove it, or name a volume that is there already by external: true",
+    refused: "volumes use the engine's default driver. Remove it, or name an existing volume with external: true",
   },
-  ...leftKeys("nothing here reads it", "labels"),
+  ...leftKeys("it has no effect here", "labels"),
 };
 const ENGINE_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/;
 
@@ -56,7 +55,7 @@ export function keptName(
   if (driver?.kind === "scalar" && driver.text !== "local") {
     notes.problem(
       driver.at,
-      `Cannot keep the volume ${key} by ${shown(driver)}: only the engine's own way is there. Remove "driver"`,
+      `Cannot use the driver ${shown(driver)} for the volume ${key}: only the engine's default driver is supported. Remove "driver"`,
     );
   }
   const external = keys.get("external");
@@ -71,7 +70,7 @@ export function keptName(
   if (name !== undefined)
     notes.problem(
       wanted.at,
-      `Cannot use ${shown(wanted)} as the name of the volume ${key}: it has letters, digits, _, . and - only`,
+      `Cannot use ${shown(wanted)} as the name of the volume ${key}: use letters, digits, _, . and - only`,
     );
   return undefined;
 }

@@ -23,7 +23,7 @@ export class Notes {
   readonly #warnings = new Map<string, ComposeProblem>();
   readonly #unknownLines = new Set<string>();
   readonly #missing = new Set<string>();
-  #told = 0;
+  #found = 0;
 
   problem(at: Place, message: string): void {
     this.#count();
@@ -58,8 +58,8 @@ export class Notes {
   }
 
   #count(): void {
-    this.#told += 1;
-    if (this.#told > MOST_PROBLEMS) throw new TooMuchEffort("Too much is wrong");
+    this.#found += 1;
+    if (this.#found > MOST_PROBLEMS) throw new TooMuchEffort("There are too many errors");
   }
 }
 
@@ -101,5 +101,5 @@ export function quoted(text: string): string {
 /** Returns why a value is invalid, or a generic reason if that could show the value of a variable. */
 export function wrongOf(node: ComposeNode, wrong: string): string {
   const plain = node.kind !== "scalar" || node.raw === node.text;
-  return plain ? wrong : "with its variables put in it is not what is expected here";
+  return plain ? wrong : "with its variables inserted it is not what is expected here";
 }

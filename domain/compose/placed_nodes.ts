@@ -30,7 +30,7 @@ function placed({ value, tag, line: own }: YamlNode, line: number, context: Node
   effort.spend(1);
   const at = { file, line };
   if (tag !== undefined && !TAGS.has(tag)) {
-    notes.problem(at, `Cannot understand the tag ${quoted(tag)}: only !reset and !override have a meaning. Remove it`);
+    notes.problem(at, `Cannot understand the tag ${quoted(tag)}: only !reset and !override are supported. Remove it`);
   }
   const tagged = tag !== undefined && { tag };
   if (tag === "!reset") return { ...nullNode(at), tag };

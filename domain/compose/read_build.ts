@@ -60,7 +60,10 @@ function fileOf(
   if (written === undefined) return nothing;
   const path = insidePath(context, written);
   if (path === undefined || path === context) {
-    reading.notes.problem(node.at, `Cannot build ${name} by ${shown(node)}: it is no file of the source. Put it there`);
+    reading.notes.problem(
+      node.at,
+      `Cannot build ${name} with ${shown(node)}: it is not a file of the source. Put it there`,
+    );
     return nothing;
   }
   if (context === "" || path.startsWith(`${context}/`)) {
@@ -71,7 +74,7 @@ function fileOf(
   if (found !== "pending") {
     reading.notes.problem(
       node.at,
-      `Cannot build ${name} by ${shown(node)}: there is no such file in the source. Correct its path`,
+      `Cannot build ${name} with ${shown(node)}: there is no such file in the source. Correct its path`,
     );
   }
   return nothing;

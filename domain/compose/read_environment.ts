@@ -40,7 +40,10 @@ export function keyedTexts(
 ): (readonly [string, string | undefined])[] {
   return [...entriesIn(notes, node, `"${what}" of ${name}`)].map(([key, value]) => {
     if (key === "" || key.includes("=") || key.includes("\0")) {
-      notes.problem(value.at, `Cannot read "${what}" of ${name}: a name is empty or holds a sign that no name can`);
+      notes.problem(
+        value.at,
+        `Cannot read "${what}" of ${name}: a name is empty or has a character that no name can have`,
+      );
       return [key, undefined];
     }
     if (!isNull(value)) return [key, textIn(notes, value, `"${what}" of ${name}`)];
@@ -83,7 +86,7 @@ function fileValues(
   if (inside === undefined) {
     notes.problem(
       path.at,
-      `Cannot read the variables of ${name} from ${shown(path)}: it is no file of the source. Put it there`,
+      `Cannot read the variables of ${name} from ${shown(path)}: it is not a file of the source. Put it there`,
     );
     return new Map();
   }
@@ -91,7 +94,7 @@ function fileValues(
   if (inside === file.variablesFile) return file.variables;
   const format = long.get("format");
   if (format?.kind === "scalar" && format.text !== "raw") {
-    notes.problem(format.at, `Cannot read "format" ${whose}: only raw is known. Remove it`);
+    notes.problem(format.at, `Cannot read "format" ${whose}: only raw is supported. Remove it`);
   }
   const required = long.get("required");
   const values = reading.variables(inside, {

@@ -17,7 +17,7 @@ const ENTRY_KEYS = readKeys("source", "target", "uid", "gid", "mode");
 const SOURCE_KEYS: KeyRules = {
   ...readKeys("file", "environment", "content", "external"),
   ...refusedKeys(
-    "only a swarm of machines knows it. Give a file, a variable or the content",
+    "only Docker Swarm supports it. Give a file, a variable or the content",
     "driver",
     "driver_opts",
     "template_driver",
@@ -79,7 +79,7 @@ function targetOf(
   if (text === undefined) return undefined;
   const target = normalPath(text.startsWith("/") ? text : `${kind.folder}/${text}`);
   if (target !== undefined && target !== "/" && !text.endsWith("/")) return target;
-  if (node) notes.problem(node.at, `Cannot put a file at ${shown(node)} ${whose}: it is no path of a file`);
+  if (node) notes.problem(node.at, `Cannot put a file at ${shown(node)} ${whose}: it is not a path of a file`);
   return undefined;
 }
 
@@ -91,7 +91,7 @@ function modeOf(notes: Notes, node: ComposeNode | undefined, whose: string): num
   const octal = typeof scalar === "string" || text.startsWith("0");
   const mode = octal ? (digits === undefined ? NaN : parseInt(digits, 8)) : Number(scalar ?? NaN);
   if (Number.isInteger(mode) && mode >= 0 && mode <= 0o7777) return mode;
-  notes.problem(node.at, `Cannot read "mode" ${whose}: ${shown(node)} is no mode. Write it as in 0440`);
+  notes.problem(node.at, `Cannot read "mode" ${whose}: ${shown(node)} is not a file mode. Write it as in 0440`);
   return READABLE;
 }
 
@@ -141,7 +141,7 @@ function fileContent(
   const found = path === undefined ? "absent" : reading.text(path);
   if (found === "pending") return undefined;
   if (typeof found === "object" && found.text.length <= MAX_LENGTH) return found.text;
-  const reasons = { absent: "is no file of the source", binary: "is not text, or too large" };
+  const reasons = { absent: "is not a file of the source", binary: "is not text, or too large" };
   const reason = typeof found === "object" ? "is too large" : reasons[found];
   reading.notes.problem(
     node.at,

@@ -7,7 +7,7 @@ import type { ServiceReading } from "./service_reading.ts";
 
 const KEYS: KeyRules = {
   ...readKeys("test", "interval", "timeout", "retries", "start_period", "disable"),
-  start_interval: { left: "the interval is the same from the start on" },
+  start_interval: { left: "the interval is the same from the start" },
 };
 
 /** Reads the `healthcheck` of a service: `"none"` when it is disabled, `null` when there is none. */

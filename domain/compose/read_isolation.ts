@@ -68,7 +68,7 @@ export function readIsolation(service: ServiceReading): readonly string[] {
     const node = keys.get(key);
     const text = node && textIn(notes, node, `"${key}" of ${name}`);
     if (!node || text === undefined || text === "" || usual.includes(text)) continue;
-    const reason = "a service is kept apart from the machine and shares only the network of its project. Remove it";
+    const reason = "a service is isolated from the machine and shares only the network of its project. Remove it";
     notes.problem(node.at, `Cannot use "${key}" of ${name}: ${reason}`);
   }
   for (const item of itemsIn(notes, keys.get("security_opt"), `"security_opt" of ${name}`)) {
@@ -76,7 +76,7 @@ export function readIsolation(service: ServiceReading): readonly string[] {
     if (item.kind === "scalar" && /^no-new-privileges(?:[:=]true)?$/.test(item.text)) continue;
     notes.problem(
       item.at,
-      `Cannot use ${shown(item)} in "security_opt" of ${name}: every container is kept apart in the same way. Remove it`,
+      `Cannot use ${shown(item)} in "security_opt" of ${name}: all containers are isolated in the same way. Remove it`,
     );
   }
   const platform = keys.get("platform");
@@ -94,7 +94,7 @@ function dropped(service: ServiceReading): readonly string[] {
   const taken = capabilities(service, "cap_drop").map(({ capability }) => capability);
   for (const { capability, node } of added) {
     if (GIVEN.includes(capability)) continue;
-    const reason = `containers get no more than ${GIVEN.join(", ")}. Remove it`;
+    const reason = `containers get only ${GIVEN.join(", ")}. Remove it`;
     service.reading.notes.problem(node.at, `Cannot give ${service.name} the capability ${shown(node)}: ${reason}`);
   }
   const wanted = new Set(added.map(({ capability }) => capability));

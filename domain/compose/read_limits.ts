@@ -9,7 +9,7 @@ import type { ServiceReading } from "./service_reading.ts";
 const RESOURCE_KEYS = readKeys("limits", "reservations");
 const LIMIT_KEYS: KeyRules = readKeys("cpus", "memory", "pids");
 const RESERVED_KEYS: KeyRules = {
-  ...leftKeys("nothing is set aside for a service; limits bound it", "cpus", "memory", "generic_resources"),
+  ...leftKeys("resources are not reserved for a service, only limited", "cpus", "memory", "generic_resources"),
   devices: { refused: "services get no graphics cards or other devices. Remove it" },
 };
 
@@ -37,7 +37,7 @@ export function readLimits(service: ServiceReading, deploy: ReadonlyMap<string, 
     if (other && value !== undefined && deployed !== undefined && value !== deployed) {
       notes.problem(
         other.at,
-        `Cannot bound ${name}: "${own}" and "deploy.resources.limits.${theirs}" differ. Keep one of them`,
+        `Cannot limit ${name}: "${own}" and "deploy.resources.limits.${theirs}" differ. Keep one of them`,
       );
     }
     const bound = deployed ?? value;
@@ -70,7 +70,7 @@ function openFiles({ keys, name, reading: { notes } }: ServiceReading): ServiceL
     else
       notes.problem(
         node.at,
-        `Cannot read "ulimits.nofile" of ${name}: it takes a number, or "soft" and a "hard" that is no less`,
+        `Cannot read "ulimits.nofile" of ${name}: it takes a number, or "soft" and a "hard" that is not less`,
       );
   }
   return files;

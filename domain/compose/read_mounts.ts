@@ -13,16 +13,16 @@ import type { ServiceReading } from "./service_reading.ts";
 const KEYS: KeyRules = {
   ...readKeys("type", "source", "target", "read_only", "bind", "volume", "tmpfs"),
   ...leftKeys("it makes no difference here", "consistency"),
-  ...refusedKeys("no images are mounted. Copy what is needed into the image of the service", "image"),
+  ...refusedKeys("images cannot be mounted. Copy what is needed into the image of the service", "image"),
 };
-const OWN_WAY = "folders are mounted in the engine's own way";
+const OWN_WAY = "folders are mounted with the engine's defaults";
 const OPTION_KEYS: Readonly<Record<"bind" | "volume" | "tmpfs", KeyRules>> = {
   bind: leftKeys(OWN_WAY, "propagation", "create_host_path", "selinux", "recursive"),
   volume: {
-    ...leftKeys("volumes are mounted in the engine's own way", "nocopy", "labels"),
+    ...leftKeys("volumes are mounted with the engine's defaults", "nocopy", "labels"),
     subpath: { refused: "a volume is mounted as a whole. Remove it" },
   },
-  tmpfs: { ...readKeys("size"), mode: { left: "everybody inside may write to it" } },
+  tmpfs: { ...readKeys("size"), mode: { left: "every user in the container may write to it" } },
 };
 /** Options of short forms besides `ro` that make no difference here. */
 const NO_DIFFERENCE = new Set(["nocopy", "private", "rprivate"]);
@@ -49,10 +49,10 @@ function shortMount({ name, reading: { notes } }: ServiceReading, node: ComposeN
   let propagates = false;
   const read = (text: string): Notation<ServiceMount> => {
     const [from = "", target, options, ...rest] = text.split(":");
-    if (/^[A-Za-z]$/.test(from) && target?.startsWith("\\")) return { wrong: "paths of Windows mean nothing here" };
-    const asked = options?.split(",").filter((option) => !NO_DIFFERENCE.has(option));
-    const kept = asked?.filter((option) => !PROPAGATIONS.has(option));
-    propagates = kept?.length !== asked?.length;
+    if (/^[A-Za-z]$/.test(from) && target?.startsWith("\\")) return { wrong: "Windows paths are not supported" };
+    const requested = options?.split(",").filter((option) => !NO_DIFFERENCE.has(option));
+    const kept = requested?.filter((option) => !PROPAGATIONS.has(option));
+    propagates = kept?.length !== requested?.length;
     const place = target !== undefined && isRelative(from) ? insidePath(node.at.file.folder, from) : from;
     if (place === undefined) return { wrong: OUTSIDE };
     const start = place === from ? from : `./${place}`;
@@ -60,7 +60,7 @@ function shortMount({ name, reading: { notes } }: ServiceReading, node: ComposeN
     return volumeEntry([...written, ...(kept?.length ? [kept.join(",")] : []), ...rest].join(":"));
   };
   const mount = notationIn(notes, node, { what: `a volume of ${name}`, read });
-  if (propagates) notes.warning(node.at, `Left out how a volume of ${name} is propagated: ${OWN_WAY}`);
+  if (propagates) notes.warning(node.at, `Left out the propagation of a volume of ${name}: ${OWN_WAY}`);
   return mount;
 }
 
@@ -83,7 +83,9 @@ function longMount(service: ServiceReading, node: ComposeNode): ServiceMount | u
   const readOnly = keys.has("read_only") && truthIn(notes, keys.get("read_only")!, `"read_only" ${whose}`) === true;
   if (target === undefined || (type !== "bind" && type !== "volume" && type !== "tmpfs")) {
     const missing =
-      target === undefined ? 'the place inside is missing. Add "target"' : '"type" has to be volume, bind or tmpfs';
+      target === undefined
+        ? 'the path inside the container is missing. Add "target"'
+        : '"type" has to be volume, bind or tmpfs';
     notes.problem(keys.get("type")?.at ?? node.at, `Cannot read a volume of ${name}: ${missing}`);
     return undefined;
   }
@@ -143,10 +145,10 @@ function memoryMount(
   const text = textIn(notes, node, `"tmpfs" of ${name}`);
   if (text === undefined) return undefined;
   const [path = "", options = ""] = text.split(":");
-  const asked = options.split(",").filter((option) => option !== "");
-  const size = asked.find((option) => option.startsWith("size="));
-  const others = asked.filter((option) => option !== size && option !== "rw");
-  if (others.length > 0) notes.warning(node.at, `Left out options of "tmpfs" of ${name}: only its size counts`);
+  const requested = options.split(",").filter((option) => option !== "");
+  const size = requested.find((option) => option.startsWith("size="));
+  const others = requested.filter((option) => option !== size && option !== "rw");
+  if (others.length > 0) notes.warning(node.at, `Left out options of "tmpfs" of ${name}: only its size is used`);
   const target = notationIn(notes, node, { what: `"tmpfs" of ${name}`, read: () => volumeEntry(path) })?.target;
   const what = `the size of "tmpfs" of ${name}`;
   const bytes = sizeNode

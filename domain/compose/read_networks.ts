@@ -56,7 +56,7 @@ export function checkNetworks(notes: Notes, project: ComposeMap, used: ReadonlyS
   const section = project.entries.get("networks");
   for (const [name, node] of entriesIn(notes, section, '"networks"')) checkNetwork(notes, name, node);
   if (used.size > 1 && section) {
-    notes.warning(section.at, `The networks of this file are one: ${ONE}`);
+    notes.warning(section.at, `The networks of this file become one: ${ONE}`);
   }
 }
 

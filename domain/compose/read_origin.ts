@@ -26,7 +26,7 @@ export function readOrigin(
   if (written && reference !== undefined && !IMAGE.test(reference)) {
     notes.problem(
       written.at,
-      `Cannot use ${shown(written)} as the image of ${name}: it is no name of an image. Write it as in nginx:1.27`,
+      `Cannot use ${shown(written)} as the image of ${name}: it is not an image name. Write it as in nginx:1.27`,
     );
     return undefined;
   }
@@ -55,7 +55,7 @@ function pullOf({ keys, name, reading: { notes } }: ServiceReading, builds: bool
   } else if (builds && text !== "build") {
     notes.warning(node.at, `Left out "pull_policy" of ${name}: it is built`);
   } else if (!builds && text === "build") {
-    notes.problem(node.at, `Cannot build ${name}: "pull_policy" asks for it, and nothing says how. Add "build"`);
+    notes.problem(node.at, `Cannot build ${name}: "pull_policy" asks for it, but how is not known. Add "build"`);
   } else if (timed) {
     notes.warning(
       node.at,

@@ -22,13 +22,10 @@ export function readPorts({ keys, name, reading: { notes } }: ServiceReading): r
     if (entry && entry.protocol !== "tcp") {
       notes.warning(
         node.at,
-        `Left out a port of ${name}: visitors reach services over HTTP, not over ${entry.protocol}; the other services reach it all the same`,
+        `Left out a port of ${name}: visitors reach services over HTTP, not over ${entry.protocol}; other services can still reach it`,
       );
     } else if (entry?.published) {
-      notes.warning(
-        node.at,
-        `Left out the port of the machine that ${name} asks for: visitors reach it through its public endpoints`,
-      );
+      notes.warning(node.at, `Left out the host port of ${name}: visitors reach it through its public endpoints`);
     }
   };
   for (const item of itemsIn(notes, keys.get("ports"), `"ports" of ${name}`)) {
@@ -60,7 +57,7 @@ function longPort(notes: Notes, node: ComposeNode, name: string): PortEntry | un
   const protocol = long.get("protocol");
   const word = protocol && textIn(notes, protocol, `"protocol" of a port of ${name}`);
   if (protocol && word !== undefined && !["tcp", "udp", "sctp"].includes(word)) {
-    notes.problem(protocol.at, `Cannot read a port of ${name}: ${shown(protocol)} is no protocol; use tcp or udp`);
+    notes.problem(protocol.at, `Cannot read a port of ${name}: ${shown(protocol)} is not a protocol; use tcp or udp`);
     return undefined;
   }
   const entry = notationIn(notes, target, {

@@ -6,7 +6,7 @@ import type { ServiceReading } from "./service_reading.ts";
 
 const POLICY_KEYS = {
   ...readKeys("condition"),
-  ...leftKeys("a service that ends is started again after growing pauses", "delay", "max_attempts", "window"),
+  ...leftKeys("a service that ends is restarted after growing delays", "delay", "max_attempts", "window"),
 };
 
 /** Reads the restart policy of a service: restart when it exits, or never; `null` when it has none. */
@@ -27,7 +27,7 @@ export function readRestart(
   if (text === "no" || (condition && text === "none")) return "never";
   if (text === "always" || text === "unless-stopped" || (condition && text === "any")) return "again";
   if (/^on-failure(?::\d+)?$/.test(text)) {
-    notes.warning(node.at, `${name} is started again whenever it ends: "on-failure" counts as "always" here`);
+    notes.warning(node.at, `${name} is restarted whenever it ends: "on-failure" counts as "always" here`);
     return "again";
   }
   const words = condition ? "none, on-failure, any" : '"no" (in quotes), always, on-failure, unless-stopped';

@@ -48,7 +48,7 @@ const OWN_KEYS = readKeys(
   "working_dir",
 );
 
-const MACHINE = "it would give the container a hold on the machine. Remove it";
+const MACHINE = "it would give the container control over the machine. Remove it";
 
 const REFUSED: KeyRules = {
   ...refusedKeys(
@@ -62,33 +62,38 @@ const REFUSED: KeyRules = {
     "use_api_socket",
   ),
   ...refusedKeys("services get no graphics cards or other devices. Remove it", "gpus", "models"),
-  ...refusedKeys("every container runs in the engine's own way. Remove it", "runtime", "isolation", "credential_spec"),
-  ...refusedKeys("it reaches for containers outside of this file. Put them into it", "external_links"),
-  volumes_from: { refused: 'volumes are not taken over from other containers. Name them under "volumes" of both' },
-  group_add: { refused: 'no further groups are given. Set "user" as in user:group' },
-  label_file: { refused: 'labels are not read from a file. Write them under "labels"' },
-  provider: { refused: "services are containers here, not made by a program of their own. Give it an image" },
   ...refusedKeys(
-    "no commands are run around start and stop. Let the command of the service do it",
+    "every container runs with the engine's defaults. Remove it",
+    "runtime",
+    "isolation",
+    "credential_spec",
+  ),
+  ...refusedKeys("it refers to containers outside of this file. Add them to it", "external_links"),
+  volumes_from: { refused: 'volumes cannot be taken from other containers. Name them under "volumes" of both' },
+  group_add: { refused: 'additional groups are not supported. Set "user" as in user:group' },
+  label_file: { refused: 'labels are not read from a file. Write them under "labels"' },
+  provider: { refused: "providers are not supported, every service is a container. Give it an image" },
+  ...refusedKeys(
+    "hooks before and after start and stop are not supported. Let the command of the service do it",
     "post_start",
     "pre_stop",
   ),
 };
 
-const TUNING = "only cpus, mem_limit, pids_limit, shm_size and deploy.resources.limits bound a service";
+const TUNING = "only cpus, mem_limit, pids_limit, shm_size and deploy.resources.limits limit a service";
 
 const LEFT: KeyRules = {
   container_name: {
     left: "releases run side by side, so each container gets a name of its own; others find it by its service's name",
   },
-  logging: { left: "what a service writes is kept with its deployment" },
-  ...leftKeys("nobody sits at a terminal of a service", "tty", "stdin_open"),
-  ...leftKeys("it only helps while developing", "develop", "attach"),
-  annotations: { left: "nothing here reads it" },
+  logging: { left: "the output of a service is recorded with its deployment" },
+  ...leftKeys("services have no terminal", "tty", "stdin_open"),
+  ...leftKeys("it is only for development", "develop", "attach"),
+  annotations: { left: "it has no effect here" },
   pull_refresh_after: { left: "an image is pulled as pull_policy says" },
-  ...leftKeys("names are looked up as the engine does it", "dns", "dns_opt", "dns_search", "domainname"),
-  mac_address: { left: "the engine gives out addresses" },
-  storage_opt: { left: "the engine keeps containers in its own way" },
+  ...leftKeys("the engine resolves names", "dns", "dns_opt", "dns_search", "domainname"),
+  mac_address: { left: "the engine assigns addresses" },
+  storage_opt: { left: "the engine stores containers with its defaults" },
   ...leftKeys(
     TUNING,
     "blkio_config",
@@ -116,7 +121,7 @@ export const FILE_KEYS: KeyRules = {
   ...readKeys("services", "volumes", "networks", "configs", "secrets", "include"),
   name: { left: "the project keeps the name it has here" },
   version: { left: "compose files have no versions any more" },
-  models: { refused: "no models are run. Remove them" },
+  models: { refused: "models are not supported. Remove them" },
 };
 
 /** How each key of `build` is handled. */
@@ -128,11 +133,11 @@ export const BUILD_KEYS: KeyRules = {
     "secrets",
   ),
   additional_contexts: { refused: "a build sees one folder. Copy what it needs into that" },
-  ...refusedKeys("it would give the build a hold on the machine. Remove it", "privileged", "entitlements"),
-  ...leftKeys("what was built before is kept and used again by itself", "cache_from", "cache_to", "no_cache", "pull"),
+  ...refusedKeys("it would give the build control over the machine. Remove it", "privileged", "entitlements"),
+  ...leftKeys("the build cache is kept and used automatically", "cache_from", "cache_to", "no_cache", "pull"),
   ...leftKeys("an image is known by its deployment, not by names or labels", "tags", "labels", "provenance", "sbom"),
   ...leftKeys(
-    "a build runs in the engine's own way",
+    "a build runs with the engine's defaults",
     "network",
     "extra_hosts",
     "shm_size",
@@ -142,7 +147,7 @@ export const BUILD_KEYS: KeyRules = {
   ),
 };
 
-const SWARM = "only a swarm of machines knows it";
+const SWARM = "only Docker Swarm supports it";
 
 /** How each key of `deploy` is handled. */
 export const DEPLOY_KEYS: KeyRules = {

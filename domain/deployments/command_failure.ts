@@ -17,6 +17,6 @@ export function commandFailure(
 }
 
 function endingOf(code: number): string {
-  if (code === 137) return "was ended by signal 9; the machine may be short of memory";
-  return code > 128 ? `was ended by signal ${code - 128}` : `ended with exit code ${code}`;
+  if (code === 137) return "was killed by signal 9; the machine may be short of memory";
+  return code > 128 ? `was killed by signal ${code - 128}` : `ended with exit code ${code}`;
 }

@@ -72,9 +72,9 @@ function leading(
   baseDomain: string,
 ): readonly LedAddress[] {
   return endpoints.flatMap((endpoint): readonly LedAddress[] => {
-    const asked = endpointName(endpoint);
-    if (asked === null) return proven.map((hostname) => ({ ...addressAt(hostname, endpoint), named: false }));
-    const hostname = asked.kind === "custom" ? asked.hostname : `${asked.label}.${baseDomain}`;
+    const name = endpointName(endpoint);
+    if (name === null) return proven.map((hostname) => ({ ...addressAt(hostname, endpoint), named: false }));
+    const hostname = name.kind === "custom" ? name.hostname : `${name.label}.${baseDomain}`;
     return proven.includes(hostname) ? [{ ...addressAt(hostname, endpoint), named: true }] : [];
   });
 }

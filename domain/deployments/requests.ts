@@ -53,7 +53,7 @@ export function answerPrompt(
 ): Deployment {
   const { prompt } = deployment;
   if (!prompt || prompt.answer !== null || prompt.promptId !== promptId || prompt.expiresAt <= at)
-    throw invalid("no_open_prompt", "Cannot answer: this deployment waits for no such answer");
+    throw invalid("no_open_prompt", "Cannot answer: this deployment is not waiting for this answer");
   const actions = prompt.actions.map(({ id }) => id);
   if (!actions.includes(action))
     throw invalidField("action", `use one of ${actions.join(", ")}${didYouMean(action, actions)}`);

@@ -108,6 +108,6 @@ const DONE: Readonly<Partial<Record<DeploymentTransition, string>>> = {
 };
 
 function notPossible(status: DeploymentStatus, what: DeploymentTransition) {
-  const act = DONE[what] ?? `move this deployment on ("${what}")`;
+  const act = DONE[what] ?? `change this deployment ("${what}")`;
   return invalid("deployment_not_movable", `Cannot ${act}: its status is "${status}"`);
 }

@@ -25,7 +25,7 @@ export function unreachable(sockets: readonly ListeningSocket[], wanted: Expecte
     const addresses = listed([...new Set(right.map(({ address }) => address))]);
     return `it listens on ${addresses} only; make it listen on 0.0.0.0`;
   }
-  if (sockets.length === 0) return `it listens on no port, and should on ${wanted.name}`;
+  if (sockets.length === 0) return `it listens on no port, but should listen on ${wanted.name}`;
   const ports = [...new Set(sockets.map(({ port }) => port))].toSorted((a, b) => a - b);
   return `it listens on ${listed(ports.map(String))}, not on ${wanted.name}`;
 }

@@ -11,7 +11,7 @@ export function waitingReason({ id, status, held, prompt, waitingFor, decision }
     return `Its build waits for an approval until ${until}. Answer with POST /api/deployments/${id}/build/respond`;
   }
   if (status === "partial_failure" && decision === "pending") {
-    return `It waits for a decision. Keep what came up with POST /api/deployments/${id}/keep, or go back with /reject`;
+    return `It waits for a decision. Keep the services that came up with POST /api/deployments/${id}/keep, or go back with /reject`;
   }
   return null;
 }

@@ -14,7 +14,7 @@ const MAX_PLACES = 50;
 /** Languages whose scripts often accompany a program in another language. */
 const SCRIPTS = new Set(["javascript", "typescript", "python"]);
 const UNKNOWN =
-  "Cannot tell what this project is: it has none of the files that tell, such as Dockerfile, compose.yaml, package.json, requirements.txt, pyproject.toml, go.mod, Cargo.toml, Gemfile, composer.json, pom.xml or index.html. Add one, set rootDirectory to the folder that has one, or set startCommand on the project";
+  "Cannot tell what this project is: it has none of the files that show it, such as Dockerfile, compose.yaml, package.json, requirements.txt, pyproject.toml, go.mod, Cargo.toml, Gemfile, composer.json, pom.xml or index.html. Add one, set rootDirectory to the folder that has one, or set startCommand on the project";
 
 /**
  * Detects what a project is and how to build it, from its files alone: deterministic, and never throws. The project

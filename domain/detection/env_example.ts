@@ -23,7 +23,10 @@ export const envExample: Refinement = {
     const withEnv = env.size === 0 ? found : { ...found, env: [...env.values()] };
     // Symfony's `.env` holds defaults and is meant to be committed.
     if (!folder.has(".env") || withEnv === undefined || withEnv.framework === "symfony") return withEnv;
-    return warned(withEnv, "Cannot keep secrets that lie in the project: set the values of .env as variables instead");
+    return warned(
+      withEnv,
+      "Cannot protect secrets that are in the project: set the values of .env as variables instead",
+    );
   },
 };
 

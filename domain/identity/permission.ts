@@ -151,7 +151,7 @@ export function coversGrant(principal: Principal, { resource, id, action }: Gran
 /** Throws `narrowed_token` for a token that has fewer permissions than its owner. */
 export function refuseNarrowed({ narrowing }: Principal): void {
   if (!narrowing) return;
-  const sentence = "Cannot do this with a narrowed token: use a session or a token without limits";
+  const sentence = "Cannot do this with a limited token: use a session or a token without limits";
   throw new Failure("forbidden", "narrowed_token", sentence);
 }
 

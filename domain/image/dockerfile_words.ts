@@ -29,10 +29,10 @@ export function optionalCopyWords(sources: readonly string[], target: string): s
 /** Quotes a value for `ENV`, `ARG` or `WORKDIR`; throws `invalid`, naming `what`, for a control character. */
 export function quotedValue(value: string, what: string): string {
   if (CONTROL.test(value)) {
-    const reason = `${what} holds a line break or another control character`;
+    const reason = `${what} contains a line break or another control character`;
     throw invalid(
       "dockerfile_impossible",
-      `Cannot make a Dockerfile: ${reason}. Rename it, or bring your own Dockerfile`,
+      `Cannot generate a Dockerfile: ${reason}. Rename it, or add your own Dockerfile`,
     );
   }
   return `"${value.replace(/[\\"$]/g, "\\$&")}"`;

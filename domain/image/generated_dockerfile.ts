@@ -114,7 +114,7 @@ function baseImage({ recipe, baseImages }: DockerfileRequest, stage: Stage): str
   const reason = `${JSON.stringify(image.slice(0, 100))} cannot be the name of an image`;
   throw invalid(
     "dockerfile_impossible",
-    `Cannot make a Dockerfile: ${reason}. Correct the version that the project asks for, or bring your own Dockerfile`,
+    `Cannot generate a Dockerfile: ${reason}. Correct the version that the project asks for, or add your own Dockerfile`,
   );
 }
 

@@ -129,9 +129,9 @@ export function checkSettings(settings: ProjectSettings): void {
     throw invalidField(gitOwner ? "gitRepo" : "gitOwner", "owner and repository belong together; give both");
   }
   if (gitOwner !== undefined && !isGitName(gitOwner))
-    throw invalidField("gitOwner", "this is not a name a git host gives");
+    throw invalidField("gitOwner", "this is not a valid name on a git host");
   if (gitRepo !== undefined && !isGitName(gitRepo))
-    throw invalidField("gitRepo", "this is not a name a git host gives");
+    throw invalidField("gitRepo", "this is not a valid name on a git host");
   if (gitBranch !== undefined && !isBranchName(gitBranch))
     throw invalidField("gitBranch", "this is not a valid branch name");
   if (gitUrl !== undefined) checkGitUrl(gitUrl);

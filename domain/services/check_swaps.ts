@@ -63,7 +63,7 @@ function refusal({ field, kind, path, service }: Place, inner: Place): Failure {
   const shown = kind === "host" ? path : `./${path}`;
   const what = kind === "host" ? inner.path : `./${inner.path}`;
   const whose = inner.service === service ? "it uses too" : `${inner.service} uses`;
-  const why = `"${what}", which ${whose}, lies inside. Mount the outer one with :ro, or keep the inner one elsewhere`;
+  const why = `"${what}", which ${whose}, is inside it. Mount the outer one with :ro, or keep the inner one elsewhere`;
   return invalid(
     "mount_inside_writable",
     `Cannot let ${service} write to "${shown}": ${why}`,

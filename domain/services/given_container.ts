@@ -30,14 +30,14 @@ export function givenContainer(definition: ServiceDefinition, path: string): Con
 
 function wordsOf(given: string | readonly string[], path: string): readonly string[] {
   if (typeof given === "string") return fieldValue(shellWords(given), path);
-  if (given.some((word) => word.includes("\0"))) throw invalidField(path, "it holds a NUL character");
+  if (given.some((word) => word.includes("\0"))) throw invalidField(path, "it contains a NUL character");
   return given;
 }
 
 function mountsOf(volumes: readonly string[], path: string): readonly ServiceMount[] {
   const mounts = volumes.map((entry, index) => fieldValue(volumeEntry(entry), `${path}.${index}`));
   const repeated = mounts.findIndex(({ target }, index) => mounts.findIndex((one) => one.target === target) < index);
-  if (repeated >= 0) throw invalidField(`${path}.${repeated}`, "something else is put at this place already");
+  if (repeated >= 0) throw invalidField(`${path}.${repeated}`, "something else is mounted at this path already");
   return mounts;
 }
 
@@ -63,6 +63,6 @@ function testOf(given: string | readonly string[], path: string): ServiceHealth[
   const [first, ...rest] = words;
   if (first === "NONE") return "none";
   const command = first === "CMD" || first === "CMD-SHELL" ? rest : words;
-  if (command.length === 0) throw invalidField(path, "say what is to be run");
+  if (command.length === 0) throw invalidField(path, "give the command to run");
   return first === "CMD-SHELL" ? { shell: command.join(" ") } : command;
 }

@@ -36,10 +36,7 @@ export function givenOrigin(definition: ServiceDefinition, path: string): Servic
   if (!imageReference(image))
     throw invalidField(`${path}.image`, "give an image as registries name it, such as postgres:18");
   if (appField)
-    throw invalidField(
-      `${path}.${appField}`,
-      "an image is there already and is not built; leave this out, or the image",
-    );
+    throw invalidField(`${path}.${appField}`, "an image is used as it is and not built; leave out this or the image");
   return { kind: "image", reference: image, pull: pullPolicy };
 }
 

@@ -87,7 +87,7 @@ function environmentOf(
     : Object.entries(given).map(([key, value]) => ({ key, value, at: `${path}.${key}` }));
   for (const { key, value, at } of entries) {
     if (key === "" || /[\s=\0]/.test(key)) throw invalidField(at, BAD_NAME);
-    if (value.includes("\0")) throw invalidField(at, "no variable can hold a NUL character");
+    if (value.includes("\0")) throw invalidField(at, "no variable can contain a NUL character");
   }
   return Object.fromEntries(entries.map(({ key, value }) => [key, value]));
 }
@@ -118,11 +118,11 @@ function dependenciesOf(
   path: string,
   names: readonly string[],
 ): readonly ServiceDependency[] {
-  const asked = isList(dependsOn)
+  const dependencies = isList(dependsOn)
     ? dependsOn.map((service, index) => ({ service, condition: "service_started", at: `${path}.${index}` }))
     : Object.entries(dependsOn).map(([service, { condition }]) => ({ service, condition, at: `${path}.${service}` }));
   const seen = new Set<string>();
-  return asked.map(({ service, condition, at }) => {
+  return dependencies.map(({ service, condition, at }) => {
     if (service === name) throw invalidField(at, "a service cannot wait for itself");
     if (!names.includes(service)) throw invalidField(at, "there is no service of this name");
     if (seen.has(service)) throw invalidField(at, "this service is named twice");

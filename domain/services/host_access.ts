@@ -60,9 +60,9 @@ function refusalOf(mount: HostMount, { mode, hostPaths, roots, dataFolder }: Hos
   const path = normalPath(mount.path) ?? mount.path;
   const allowed = hostPaths.filter((entry) => entry.startsWith("/")).map((entry) => normalPath(entry) ?? entry);
   const data = normalPath(dataFolder) ?? dataFolder;
-  if (isWithin(data, path) || isWithin(path, data)) return "Slipway's own data lies there. Use another folder";
+  if (isWithin(data, path) || isWithin(path, data)) return "Slipway's own data is there. Use another folder";
   if (SOCKETS.some((socket) => isWithin(path, socket)) && !allowed.includes(path))
-    return `a container engine's socket is there, and whoever has it rules the machine; ${ask}, exactly as it stands here`;
+    return `a container engine's socket is there, which gives control over the machine; ${ask}, exactly as written here`;
   if (allowed.some((folder) => isWithin(folder, path))) return undefined;
   // A project that may write there could replace what others mount with a symlink, and change what they deploy.
   if (!roots.some((root) => isWithin(normalPath(root) ?? root, path))) return ask;

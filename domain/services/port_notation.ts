@@ -22,9 +22,9 @@ export function portEntry(given: string | number): Notation<PortEntry> {
   if (address !== undefined && !isAddress(address)) return { wrong: FORMS };
   const ports = rangeOf(inside);
   const outside = published ? rangeOf(published) : { first: 0, count: 0 };
-  if (!ports || !outside) return { wrong: "ports lie between 1 and 65535, and a range goes upwards" };
+  if (!ports || !outside) return { wrong: "ports are from 1 to 65535, and a range goes upwards" };
   const word = protocol.toLowerCase();
-  if (word !== "tcp" && word !== "udp" && word !== "sctp") return { wrong: "after the / stands tcp or udp" };
+  if (word !== "tcp" && word !== "udp" && word !== "sctp") return { wrong: "after the / only tcp or udp is allowed" };
   if (ports.count > 1 && outside.count > 0 && outside.count !== ports.count)
     return { wrong: "both ranges need the same length" };
   return { value: { ports: firstOf(ports), protocol: word, published: published || null } };

@@ -24,6 +24,6 @@ export function listensOn({ spec }: ServiceRecord, port: number | null): number 
   if (known !== undefined) return known;
   throw invalid(
     "port_unknown",
-    `Cannot lead visitors to ${spec.name}: nothing tells which port it listens on. Set the port of its public endpoint`,
+    `Cannot route visitors to ${spec.name}: the port that it listens on is not known. Set the port of its public endpoint`,
   );
 }

@@ -2,7 +2,7 @@ import type { Notation } from "./notation.ts";
 
 /** Splits a command like a POSIX shell: handles quotes and backslashes, expands nothing; `|` and `;` are literal. */
 export function shellWords(text: string): Notation<readonly string[]> {
-  if (text.includes("\0")) return { wrong: "it holds a NUL character" };
+  if (text.includes("\0")) return { wrong: "it contains a NUL character" };
   const words: string[] = [];
   let word: string | null = null;
   for (let at = 0; at < text.length; at += 1) {
@@ -17,7 +17,7 @@ export function shellWords(text: string): Notation<readonly string[]> {
       at = quoted.end;
     } else if (sign === "\\") {
       at += 1;
-      if (at === text.length) return { wrong: "it ends with a backslash that stands before nothing" };
+      if (at === text.length) return { wrong: "it ends with a backslash that escapes nothing" };
       const next = text.charAt(at);
       if (next !== "\n") word = (word ?? "") + next;
     } else word = (word ?? "") + sign;

@@ -12,18 +12,18 @@ const WITHOUT_EFFECT = ["rw", "z", "Z", "cached", "delegated", "consistent"];
  * one on the host; a target alone is an anonymous volume.
  */
 export function volumeEntry(text: string): Notation<ServiceMount> {
-  if (text.includes("\0")) return { wrong: "it holds a NUL character" };
+  if (text.includes("\0")) return { wrong: "it contains a NUL character" };
   const [first = "", second, options, ...rest] = text.split(":");
   if (rest.length > 0) return { wrong: FORMS };
-  const asked = (options ?? "").split(",").filter((option) => option !== "" && !WITHOUT_EFFECT.includes(option));
-  if (asked.some((option) => option !== "ro"))
-    return { wrong: "of the options after the place inside only ro and rw are supported" };
+  const requested = (options ?? "").split(",").filter((option) => option !== "" && !WITHOUT_EFFECT.includes(option));
+  if (requested.some((option) => option !== "ro"))
+    return { wrong: "of the options after the target only ro and rw are supported" };
   const target = normalPath(second ?? first);
-  if (!target?.startsWith("/")) return { wrong: `the place inside has to be an absolute path; ${FORMS}` };
-  if (target === "/") return { wrong: "nothing can be put in the place of the whole container; name a folder in it" };
+  if (!target?.startsWith("/")) return { wrong: `the target has to be an absolute path; ${FORMS}` };
+  if (target === "/") return { wrong: "nothing can be mounted over the root of the container; name a folder in it" };
   return second === undefined
     ? { value: { kind: "volume", name: null, external: false, target, readOnly: false } }
-    : mountOf(first, { target, readOnly: asked.length > 0 });
+    : mountOf(first, { target, readOnly: requested.length > 0 });
 }
 
 function mountOf(from: string, at: { readonly target: string; readonly readOnly: boolean }): Notation<ServiceMount> {

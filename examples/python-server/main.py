@@ -9,7 +9,7 @@ class Greeter(BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/health":
             return self.answer("application/json", json.dumps({"ok": True}))
-        self.answer("text/plain", f"Python greets {os.environ.get('WHOM', 'everybody')}\n")
+        self.answer("text/plain", f"Python greets {os.environ.get('WHOM', 'everyone')}\n")
 
     def answer(self, kind, body):
         self.send_response(200)

@@ -7,7 +7,7 @@ button{margin-top:1.5rem;padding:.6rem 1.2rem;font:inherit;border:0;border-radiu
 // The token is in the URL fragment, which browsers do not send, so that no log on the way contains it.
 const SCRIPT = `const form=document.querySelector("form"),says=document.querySelector("output");
 const token=new URLSearchParams(location.hash.slice(1)).get("token");
-if(!token)says.textContent="This link is not complete: open it just as you got it.";
+if(!token)says.textContent="This link is not complete: open the link exactly as you received it.";
 form.addEventListener("submit",async(event)=>{event.preventDefault();
 const{name,password}=Object.fromEntries(new FormData(form));
 const answer=await fetch(location.pathname,{method:"POST",headers:{"content-type":"application/json"},body:JSON.stringify({token,name,password})});

@@ -84,7 +84,7 @@ export function folderRoutes(access: Access, useCases: ProjectUseCases, publicUr
       "/upload/:sessionId",
       async ({ principal, params, request }) => {
         if (!request.body)
-          throw invalid("upload_empty", "Cannot take this upload: the body is empty. Send a gzipped tar");
+          throw invalid("upload_empty", "Cannot accept this upload: the body is empty. Send a gzipped tar");
         const length = request.headers.get("content-length");
         const announcedBytes = length === null ? undefined : Number(length);
         const archive = { stream: request.body, announcedBytes, signal: request.signal };

@@ -44,11 +44,11 @@ export function systemRoutes(access: Access, facts: SystemFacts) {
       "/api/health",
       async () => {
         if (await facts.databaseAnswers()) return { status: "ok", version, mode };
-        const error = "Cannot reach the database: requests are answered again once it is back";
+        const error = "Cannot reach the database: requests succeed again once it is back";
         return problem(503, { error, code: "database_away" }, { "retry-after": "1" });
       },
       {
-        open: "Load balancers ask without credentials",
+        open: "Load balancers send no credentials",
         ...operation({ name: "system.health", summary: "Check the service's health", answer: Health, problems: [503] }),
       },
     )

@@ -102,7 +102,7 @@ describe("detectProject()", () => {
       "web/Dockerfile": "FROM scratch",
     });
     expect(projectType).toBe("services");
-    expect(warnings).toEqual([expect.stringMatching(/^compose\.yaml:3: Cannot read this: a sign is missing/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^compose\.yaml:3: Cannot read this: a character is missing/)]);
   });
 
   test("reports a compose file in a folder relative to that folder", async () => {

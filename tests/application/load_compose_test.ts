@@ -87,7 +87,7 @@ describe("loadCompose()", () => {
     test(`gives up on ${what}`, async () => {
       const failure = await refusal(files);
       expect(failure.code).toBe("compose_invalid");
-      expect(failure.details?.[0]?.message).toContain("it takes too much");
+      expect(failure.details?.[0]?.message).toContain("it is too complex");
     });
   }
 
@@ -136,7 +136,7 @@ describe("loadCompose()", () => {
       "x.env": "FINE=a\nPASSWORD=pa$hush$word-$FINE\n",
     }).done;
     expect(warnings).toEqual([
-      expect.stringContaining("x.env:2: The value of PASSWORD names a variable that is not set"),
+      expect.stringContaining("x.env:2: The value of PASSWORD refers to a variable that is not set"),
     ]);
     expect(warnings.join()).not.toMatch(/hush|word-/);
   });

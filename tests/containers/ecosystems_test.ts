@@ -64,7 +64,7 @@ describe("an uploaded project is detected, built into an image and answers throu
     "examples/python-server",
     inTurn(async () => {
       const { page } = await deployed("python-server", await example("python-server"));
-      expect(page).toBe("Python greets everybody\n");
+      expect(page).toBe("Python greets everyone\n");
     }),
   );
 

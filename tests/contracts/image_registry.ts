@@ -184,7 +184,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       const error = await failureOf(world.registry.fetch(request));
       expect([error.kind, error.code]).toEqual(["invalid", "image_missing"]);
       expect(error.message).toStartWith(
-        `Cannot get the image ${reference}: it is not on this machine and it is not to be`,
+        `Cannot get the image ${reference}: it is not on this machine and must not be pulled`,
       );
       expect(request.lines).toEqual([]);
     });
@@ -207,8 +207,8 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       await world.gone([here, elsewhere]);
       const request = pullRequest(here, { pull: "always" });
       expect(await world.registry.fetch(request)).toEqual({ image, port: 5432 });
-      expect(request.lines.at(-1)).toStartWith(`! Cannot ask the registry for ${here} (`);
-      expect(request.lines.at(-1)).toEndWith("); using the one that is here");
+      expect(request.lines.at(-1)).toStartWith(`! Cannot check the registry for ${here} (`);
+      expect(request.lines.at(-1)).toEndWith("); using the local one");
       for (const pull of ["missing", "always"] as const) {
         const error = await failureOf(world.registry.fetch(pullRequest(elsewhere, { pull })));
         expect([error.kind, error.code]).toEqual(["invalid", "image_missing"]);
@@ -256,7 +256,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
         const request = pullRequest(reference, { pull });
         const error = await failureOf(world.registry.fetch(request));
         expect([error.kind, error.code]).toEqual(["invalid", "image_missing"]);
-        expect(error.message).toContain("that is no name of an image");
+        expect(error.message).toContain("that is not an image name");
         expect(request.lines).toEqual([]);
       }
     });

@@ -92,7 +92,7 @@ describe("requestApproval() and answerPrompt()", () => {
       [answered, answer],
       [waiting, { ...answer, at: LATER }],
     ] as const)
-      expect(() => answerPrompt(deployment, given)).toThrow("waits for no such answer");
+      expect(() => answerPrompt(deployment, given)).toThrow("is not waiting for this answer");
     expect(() => answerPrompt(waiting, { ...answer, action: "aprove" })).toThrow('did you mean "approve"?');
   });
 });

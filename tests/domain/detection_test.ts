@@ -608,7 +608,7 @@ describe("detect()", () => {
       { "compose.yml": "services:\n  db:\n    image: x", "index.html": "" },
       "db of compose.yml",
     ],
-    ["an environment file", { ".env": "SECRET=1", "index.html": "" }, "Cannot keep secrets"],
+    ["an environment file", { ".env": "SECRET=1", "index.html": "" }, "Cannot protect secrets"],
     ["TypeScript for Node", { "package.json": pkg(["express"]), "server.ts": "" }, "22.18"],
     ["an unknown project", { "notes.txt": "" }, "Cannot tell what this project is"],
   ];

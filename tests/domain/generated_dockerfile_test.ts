@@ -101,17 +101,17 @@ describe("generatedDockerfile()", () => {
     [
       "a value with a line break",
       { recipe: recipe("a", { environment: { A: "b\nRUN evil" } }) },
-      "the value of A holds",
+      "the value of A contains",
     ],
     [
       "a root directory with a line break",
       { recipe: recipe("a", { wholeRepository: true }), rootDirectory: "a\nRUN evil" },
-      "the root directory holds",
+      "the root directory contains",
     ],
   ])("refuses %s with an explanation", (_, special, sentence) => {
     const make = () => generatedDockerfile(plainRequest(special));
     expect(make).toThrow(Failure);
-    expect(make).toThrow(`Cannot make a Dockerfile: ${sentence}`);
+    expect(make).toThrow(`Cannot generate a Dockerfile: ${sentence}`);
     expect(make).toThrow("your own Dockerfile");
   });
 

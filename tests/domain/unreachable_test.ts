@@ -10,7 +10,7 @@ describe("unreachable()", () => {
     [[at("0.0.0.0", 9999)], "it listens on 9999, not on $PORT (30123)"],
     [[at("127.0.0.1", 9999), at("::1", 9999)], "it listens on 9999, not on $PORT (30123)"],
     [[at("::", 9998), at("::", 9999)], "it listens on 9998 and 9999, not on $PORT (30123)"],
-    [[], "it listens on no port, and should on $PORT (30123)"],
+    [[], "it listens on no port, but should listen on $PORT (30123)"],
     [[at("::1", 30_123)], "it listens on ::1 only; make it listen on 0.0.0.0"],
   ])("of a process with %j", (sockets, sentence) => {
     expect(unreachable(sockets, PROCESS)).toBe(sentence);

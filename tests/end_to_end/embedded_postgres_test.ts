@@ -308,7 +308,7 @@ test("startEmbeddedPostgres() refuses a cluster of another major version", async
   await writeFile(join(folder, "postgres/PG_VERSION"), "9.6\n");
   const { code, message } = await refusal(embeddedPostgres({ folder }));
   expect(code).toBe("postgres_version");
-  expect(message).toStartWith("Cannot start: the data folder holds a PostgreSQL 9.6 database");
+  expect(message).toStartWith("Cannot start: the data folder contains a PostgreSQL 9.6 database");
   expect(await readFile(join(folder, "postgres/PG_VERSION"), "utf8")).toBe("9.6\n");
 });
 

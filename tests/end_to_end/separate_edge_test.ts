@@ -30,7 +30,10 @@ test("with EDGE=separate, apps and sites are served through ten restarts of the 
   await slipway.stop();
   expect(await app.page()).toBe("v1");
   const ended = await commandOutcome(["stop-edge"], slipway.settings);
-  expect([ended.code, ended.stdout]).toEqual([0, "Ended the edge. Apps are reached again after the next bin/up.\n"]);
+  expect([ended.code, ended.stdout]).toEqual([
+    0,
+    "Stopped the edge. Apps are reachable again after the next bin/up.\n",
+  ]);
   await expect(app.page()).rejects.toThrow();
   // Without the setting, the server serves apps itself, whatever the former edge and port were.
   await slipway.start();

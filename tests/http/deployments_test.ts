@@ -191,7 +191,7 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     const refused = await app.post(`/${id}/restart`);
     expect([refused.status, refused.body.code]).toEqual([400, "restart_failed"]);
     expect(refused.body.error).toBe(
-      "Cannot restart this: it ended with code 7. It is tried again by itself; its runtime log says more",
+      "Cannot restart this: it ended with code 7. It is restarted automatically; its runtime log says more",
     );
     app.world.runtime.scripts.delete(START);
     expect((await app.post(`/${id}/restart`)).body).toEqual({ success: true, message: "Restarted 1 service" });

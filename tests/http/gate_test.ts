@@ -48,7 +48,7 @@ describe("an unavailable part of the service", () => {
     const [warning, line] = lines(app);
     expect(warning).toEqual({
       level: "warn",
-      message: "A request needed a part that is down",
+      message: "A request failed because a component is unavailable",
       requestId: headers.get("x-request-id")!,
       code: "database_away",
       error: "Cannot reach the database: nothing listens",

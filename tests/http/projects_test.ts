@@ -261,7 +261,7 @@ describe("linking", () => {
     expect([status, body.code, body.error]).toEqual([
       400,
       "auto_deploy_unavailable",
-      "Cannot deploy on every push: this version is not connected to a git host, so it hears of none. " +
+      "Cannot deploy on every push: this version is not connected to a git host, so it receives none. " +
         "Deploy with POST /api/deployments after a push",
     ]);
     expect((await asOwner("GET", `/api/projects/${id}`)).body.data.autoDeploy).toBe(false);

@@ -15,7 +15,7 @@ test.each(QUERIES)(
     const app = await memoryApp();
     const { status, body } = await app.call("GET", path, { token: app.owner });
     expect([status, body.code]).toEqual([400, "invalid_request"]);
-    expect(body.error).toBe(`Cannot accept "${name}": it holds a NUL character, which is in no text here`);
+    expect(body.error).toBe(`Cannot accept "${name}": it contains a NUL character, which no text may contain`);
     expect(body.details).toMatchObject([{ path: name }]);
     expect((await app.call("GET", path)).status).toBe(401);
   },

@@ -157,6 +157,6 @@ test("POST /api/deployments/:id/restart is refused for a static site, which has 
   expect([refused.status, refused.body.code, refused.body.error]).toEqual([
     400,
     "nothing_runs",
-    "Cannot restart: a static site has nothing to restart. Redeploy it to build it anew",
+    "Cannot restart: a static site has nothing to restart. Redeploy it to rebuild it",
   ]);
 });

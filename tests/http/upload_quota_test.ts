@@ -88,7 +88,7 @@ test("an organization's limit of 100 refuses a user who has no session there to 
   for (let person = 0; person < 4; person++) await fill(20, (await member(app, "developer")).token);
   const { status, body } = await open((await member(app, "developer")).token);
   expect([status, body.code]).toEqual([400, "too_many_uploads"]);
-  expect(body.error).toContain("your organization has 100, and none of yours can give way");
+  expect(body.error).toContain("your organization has 100, and none of yours can be evicted");
   const [next] = await fill(1);
   expect(await list()).toEqual([next!, ...ids.slice(1).toReversed()]);
 });

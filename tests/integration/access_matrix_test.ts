@@ -48,7 +48,7 @@ describe.each(ACCESS_TABLE)("$route", ({ method, path, statuses }) => {
       const token = scene.tokens[who];
       const answer = await scene.app.call(method, filled, { ...call, ...(token && { token }) });
       answers[who] = answer.status;
-      if (answer.status === 403) expect(answer.body.error).toMatch(/permission "|narrowed token|first owner/);
+      if (answer.status === 403) expect(answer.body.error).toMatch(/permission "|limited token|first owner/);
     }
     expect(answers).toEqual(Object.fromEntries(CALLERS.map((who, index) => [who, statuses[index]!])));
   });

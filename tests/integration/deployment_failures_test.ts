@@ -67,7 +67,7 @@ const CASES: readonly Case[] = [
     what: "it is in a crash loop",
     step: "health",
     code: "crash_loop",
-    sentence: /again and again, last with code 7/,
+    sentence: /ended repeatedly, last with code 7/,
     logs: "no database",
     arrange: (scene) =>
       void scene.memory.runtime.scripts.set(START, { does: "ends", code: 7, prints: ["no database"] }),
@@ -76,7 +76,7 @@ const CASES: readonly Case[] = [
     what: "it prints the reason after many lines",
     step: "health",
     code: "crash_loop",
-    sentence: /again and again/,
+    sentence: /ended repeatedly/,
     logs: "no database",
     arrange: (scene) => {
       const prints = [...Array.from({ length: 12_000 }, (_, index) => `${index}`), "no database"];
@@ -107,7 +107,7 @@ const CASES: readonly Case[] = [
     what: "it stops answering",
     step: "switch",
     code: "health_failed",
-    sentence: /answered, and then it did not/,
+    sentence: /answered, but then stopped answering/,
     logs: "listening",
     arrange: (scene) => {
       scene.memory.runtime.scripts.set(START, { does: "answers", prints: ["listening"] });
@@ -119,7 +119,7 @@ const CASES: readonly Case[] = [
     what: "it crashes during probation",
     step: "switch",
     code: "crash_loop",
-    sentence: /ended again and again/,
+    sentence: /ended repeatedly/,
     arrange: (scene) => {
       scene.healthy = () => {
         scene.memory.runtime.scripts.set(START, { does: "ends", code: 1 });
@@ -234,7 +234,7 @@ test("a failure to clean up former releases does not undo a new one", async () =
   for (let count = 0; count < 3; count++) expect((await scene.deployed(project)).status).toBe("ready");
   const last = await scene.deployed(project);
   expect(last).toMatchObject({ status: "ready", error: null });
-  expect(await scene.log(last.id)).toContainEqual(expect.stringContaining("tried again later"));
+  expect(await scene.log(last.id)).toContainEqual(expect.stringContaining("retried later"));
   expect(scene.served(project)).toBe(last.id);
 });
 

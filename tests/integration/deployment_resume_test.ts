@@ -87,7 +87,7 @@ test("a server that is stopped in the middle leaves it to the next, which logs t
   scene.memory.builder.scripts.clear();
   scene.work();
   expect(await scene.settled(id)).toMatchObject({ status: "ready", attempts: 2 });
-  expect(await scene.log(id)).toContain("The server was restarted in the middle: going on");
+  expect(await scene.log(id)).toContain("The server was restarted during the deployment: continuing");
 });
 
 test("a deployment that repeatedly ends with its server fails, with the reason", async () => {

@@ -177,7 +177,7 @@ describe("EventFeed", () => {
     using slow = feed.join(0, signal);
     const first = quick.next();
     await Bun.sleep(1);
-    feed.tell(100_000);
+    feed.announce(100_000);
     let at = (await first)!.at(-1)!.seq;
     while (at < 100_000) at = (await quick.next())!.at(-1)!.seq;
     expect(reads).toEqual(counted(0, 200).map((index) => index * 500));
@@ -195,7 +195,7 @@ describe("EventFeed", () => {
     using follower = feed.join(0, new AbortController().signal);
     const first = follower.next();
     await Bun.sleep(1);
-    feed.tell(100_000);
+    feed.announce(100_000);
     expect(await first).toHaveLength(500);
     await Bun.sleep(20);
     expect(reads).toEqual([0]);

@@ -127,9 +127,9 @@ describe("without PostgreSQL", () => {
     const missing = Object.assign(new URL(database.url), { pathname: "/nowhere" }).href;
     const unknown = Object.assign(new URL(database.url), { search: "?no_such_parameter=1" }).href;
     const expected = [
-      [wrong, "it refuses the user or the password of DATABASE_URL"],
+      [wrong, "it rejects the user or the password of DATABASE_URL"],
       [missing, "it has no database of the name in DATABASE_URL"],
-      [unknown, "it refuses a parameter of DATABASE_URL, or the connection for another reason"],
+      [unknown, "it rejects a parameter of DATABASE_URL, or the connection for another reason"],
       [`postgres://u:${password}@127.0.0.1:1/x`, "nothing listens at its address"],
     ] as const;
     for (const [url, reason] of expected) {

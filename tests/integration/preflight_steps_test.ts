@@ -266,7 +266,7 @@ describe("preflight", () => {
     expect(outcome).toMatchObject({
       ok: false,
       code: "timeout",
-      reason: expect.stringMatching(/^delete: .*did nothing/),
+      reason: expect.stringMatching(/^delete: .*did not respond/),
     });
   });
 

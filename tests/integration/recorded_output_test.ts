@@ -134,7 +134,7 @@ describe("the output of a release", () => {
     expect(await read(scene, first.id)).toEqual([]);
     const warnings = scene.memory.log.lines.filter(({ level }) => level === "warn").map(({ text }) => text);
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain("What an instance printed could not be recorded");
+    expect(warnings[0]).toContain("Could not record the output of an instance");
     expect(warnings[0]).toContain("Broken on purpose");
   });
 });

@@ -12,12 +12,12 @@ for (const [what, text, line, word] of [
   ["two merge keys in one map", "x: &x {a: 1}\ny:\n  <<: *x\n  <<: *x\n", 4, "twice"],
   ["a second document", "a: 1\n---\nb: 2\n", 2, "more than one document"],
   ["an alias without an anchor", "a: 1\nb: *nothing\n", 2, "no anchor &nothing"],
-  ["an alias inside its own anchor", "a: &a\n  - *a\n", 2, "inside what it repeats"],
+  ["an alias inside its own anchor", "a: &a\n  - *a\n", 2, "inside the value that it repeats"],
   ["a merge of a value that is not a map", "a:\n  <<: text\n", 2, '"<<" takes a map'],
   ["a key that is a list", "a: 1\n? [x]\n: 2\n", 2, "a key has to be a text"],
   ["a tab before a key", "a:\n\tb: 1\n", 2, "a tab"],
-  ["a line too far left", "a:\n    b: 1\n  c: 2\n", 3, "too far left or right"],
-  ["values that are nested too deeply", `${"[".repeat(200)}${"]".repeat(200)}`, 1, "inside each other"],
+  ["a line too far left", "a:\n    b: 1\n  c: 2\n", 3, "indented too little or too much"],
+  ["values that are nested too deeply", `${"[".repeat(200)}${"]".repeat(200)}`, 1, "lists and maps are nested"],
 ] as const) {
   test(`read() reports the position of ${what}`, async () => {
     const reading = await patientYamlReader().read(text);
@@ -60,6 +60,6 @@ test("read() gives up on a text that takes too long", async () => {
   // Less than the parser needs to start.
   const reading = await new LibraryYamlReader({ limitMs: 0 }).read("# a comment\n".repeat(1_000));
   expect(reading).toEqual({
-    problem: { line: 1, message: "Cannot read this: it takes too long. Write it simpler" },
+    problem: { line: 1, message: "Cannot read this: it takes too long. Simplify it" },
   });
 });

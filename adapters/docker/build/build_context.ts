@@ -56,7 +56,10 @@ function placeOf(folder: string): Promise<string> {
 }
 
 function leadsOut(): Failure {
-  return invalid("link_outside", "Cannot build: its folder is a link that leads out of the source; use a folder of it");
+  return invalid(
+    "link_outside",
+    "Cannot build: its folder is a link that leads out of the source; use a folder inside it",
+  );
 }
 
 interface WalkRules {
@@ -147,7 +150,7 @@ interface Name {
 
 async function namesIn(folder: string): Promise<Name[]> {
   const entries: Dirent[] = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
-    throw invalid("context_changed", "Cannot build: a folder vanished or may not be read; deploy again", { cause });
+    throw invalid("context_changed", "Cannot build: a folder disappeared or cannot be read; deploy again", { cause });
   });
   const names = entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
   // UTF-16 code units sort like UTF-8 bytes, except beyond the first plane (BMP).

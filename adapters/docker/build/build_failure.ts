@@ -48,8 +48,7 @@ function failed(what: string): Failure {
 }
 
 function hint(code: number): string {
-  if (code === NOT_FOUND)
-    return "; it calls something that is not in the image, and the log says what. Install it there";
+  if (code === NOT_FOUND) return "; it calls something that is not in the image; the log says what. Install it there";
   return code === KILLED ? "; it was killed, most likely for lack of memory" : "";
 }
 

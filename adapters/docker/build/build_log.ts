@@ -29,7 +29,7 @@ interface Step {
  */
 export class BuildLog {
   readonly #steps = new Map<string, Step>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   /** The step of the last line. */
   #current: Step | undefined;
   #failed: FailedStep | undefined;
@@ -71,14 +71,14 @@ export class BuildLog {
       ended: false,
     };
     this.#steps.set(digest, step);
-    if (!known) this.#tell(step, lines);
+    if (!known) this.#announce(step, lines);
   }
 
   #status({ id, step: digest, bytes, completed }: TraceStatus, lines: LogLine[]): void {
     const step = this.#steps.get(digest);
     const key = `${digest} ${id}`;
-    if (!step || !completed || bytes === 0 || this.#told.has(key)) return;
-    this.#told.add(key);
+    if (!step || !completed || bytes === 0 || this.#reported.has(key)) return;
+    this.#reported.add(key);
     this.#turnTo(step, lines);
     lines.push({ text: `${id.replace(/(sha256:[0-9a-f]{12})[0-9a-f]+/, "$1")} ${size(bytes)}`, stream: "stdout" });
   }
@@ -114,10 +114,10 @@ export class BuildLog {
   }
 
   #turnTo(step: Step, lines: LogLine[]): void {
-    if (this.#current !== step) this.#tell(step, lines);
+    if (this.#current !== step) this.#announce(step, lines);
   }
 
-  #tell(step: Step, lines: LogLine[]): void {
+  #announce(step: Step, lines: LogLine[]): void {
     this.#current = step;
     lines.push({ text: step.name, stream: "stdout" });
   }

@@ -23,7 +23,7 @@ export async function* buildMessages(answer: Response): AsyncGenerator<BuildMess
   for await (const chunk of pieces(answer)) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop()!;
-    if (rest.length > MAX_MESSAGE_CHARACTERS) throw away("its answer makes no sense");
+    if (rest.length > MAX_MESSAGE_CHARACTERS) throw away("its response is invalid");
     for (const line of lines) if (line.trim() !== "") yield message(line);
   }
   if (rest.trim() !== "") yield message(rest);
@@ -33,7 +33,7 @@ async function* pieces(answer: Response): AsyncGenerator<Uint8Array> {
   try {
     if (answer.body) yield* answer.body;
   } catch (cause) {
-    throw away("its answer broke off", cause);
+    throw away("its response ended early", cause);
   }
 }
 
@@ -41,6 +41,6 @@ function message(line: string): BuildMessage {
   try {
     return JSON.parse(line) as BuildMessage;
   } catch (cause) {
-    throw away("its answer makes no sense", cause);
+    throw away("its response is invalid", cause);
   }
 }

@@ -28,7 +28,7 @@ export async function buildkitBuild(options: BuildkitBuildOptions): Promise<stri
   const handlers = { [FILE_SYNC]: fileSync({ context, times, failed }), [GET_SECRET]: buildSecrets(request.secrets) };
   using session = await BuildSession.open(engine, handlers, contextKey);
   const buildid = crypto.randomUUID();
-  const asked = {
+  const buildRequest = {
     query: {
       ...query,
       version: 2,
@@ -44,7 +44,7 @@ export async function buildkitBuild(options: BuildkitBuildOptions): Promise<stri
     await ended;
   };
   try {
-    return await runBuild({ engine, reader, asked, signal: request.signal, log: request.log, cancel });
+    return await runBuild({ engine, reader, buildRequest, signal: request.signal, log: request.log, cancel });
   } catch (error) {
     request.signal.throwIfAborted();
     throw unread ?? error;
@@ -65,7 +65,7 @@ class TraceReader implements BuildReader {
     try {
       return this.#log.take(buildTrace(Buffer.from(aux, "base64")));
     } catch (cause) {
-      throw away("its answer makes no sense", cause);
+      throw away("its response is invalid", cause);
     }
   }
 

@@ -28,7 +28,7 @@ export async function classicBuild(options: ClassicBuildOptions): Promise<string
     ...(memoryBytes !== undefined && { memory: memoryBytes, memswap: memoryBytes }),
     ...(cpus !== undefined && { cpuperiod: CPU_PERIOD, cpuquota: Math.round(cpus * CPU_PERIOD) }),
   };
-  const asked = {
+  const buildRequest = {
     query: { ...query, ...limits, version: 1, rm: 1, forcerm: 1, dockerfile },
     body: stream,
     headers: { "content-type": "application/x-tar" },
@@ -41,7 +41,7 @@ export async function classicBuild(options: ClassicBuildOptions): Promise<string
     await containerGone(engine, reader.container);
   };
   try {
-    return await runBuild({ engine, reader, asked, signal, log, cancel });
+    return await runBuild({ engine, reader, buildRequest, signal, log, cancel });
   } catch (error) {
     signal.throwIfAborted();
     throw unread ?? error;

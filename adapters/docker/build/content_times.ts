@@ -9,7 +9,7 @@ const AT_ONCE_BYTES = 1_024 * 1_024;
 /** Content that was sent to the engine, the modification time it was sent with, and the file it came from. */
 interface Given {
   readonly hash: bigint;
-  readonly toldNs: bigint;
+  readonly announcedNs: bigint;
   readonly size: number;
   readonly modifiedNs: bigint;
   readonly inode: bigint;
@@ -40,7 +40,7 @@ export class ContentTimes {
 /** The times of one project's files. */
 export class ProjectTimes {
   readonly #given: Map<string, Given>;
-  readonly #told = new Map<ContextEntry, bigint>();
+  readonly #announced = new Map<ContextEntry, bigint>();
 
   constructor(given: Map<string, Given>) {
     this.#given = given;
@@ -54,15 +54,15 @@ export class ProjectTimes {
         const given = this.#given.get(entry.path)!;
         const isSameFile = given.inode === entry.inode && given.modifiedNs === entry.modifiedNs;
         const isSame = isSameFile || (await hashOf(root, entry).catch(() => undefined)) === given.hash;
-        if (isSame) this.#told.set(entry, given.toldNs);
+        if (isSame) this.#announced.set(entry, given.announcedNs);
       }
     };
     await Promise.all(Array.from({ length: FILES_AT_ONCE }, next));
   }
 
   /** Returns the modification time to announce for an entry. */
-  told(entry: ContextEntry): bigint {
-    return this.#told.get(entry) ?? entry.modifiedNs;
+  timeOf(entry: ContextEntry): bigint {
+    return this.#announced.get(entry) ?? entry.modifiedNs;
   }
 
   /** Passes on the content of a sent file, and remembers its hash once it is complete. */
@@ -74,7 +74,7 @@ export class ProjectTimes {
     }
     if (this.#given.size >= MAX_FILES && !this.#given.has(entry.path)) return;
     const { size, modifiedNs, inode } = entry;
-    this.#given.set(entry.path, { hash, toldNs: this.told(entry), size, modifiedNs, inode });
+    this.#given.set(entry.path, { hash, announcedNs: this.timeOf(entry), size, modifiedNs, inode });
   }
 }
 

@@ -71,6 +71,6 @@ function isSame(entry: ContextEntry, found: BigIntStats): boolean {
 
 function changed(path: string, cause?: unknown): Failure {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;
-  const why = code === "EACCES" || code === "EPERM" ? "may not be read" : "changed while the build was given its files";
+  const why = code === "EACCES" || code === "EPERM" ? "cannot be read" : "changed while it was sent to the build";
   return invalid("context_changed", `Cannot build: ${shown(path)} ${why}; deploy again`, { cause });
 }

@@ -41,7 +41,7 @@ export function fileSync({ context, times, failed }: FileSyncOptions): CallHandl
     const wanted = paths.length === 0 ? entries : followPaths(entries, paths);
     await times.compare(context.root, wanted);
     const read = (entry: ContextEntry) => times.sent(entry, contentOf(context.root, entry));
-    await new Sender(call, { entries: wanted, read, failed, told: (entry) => times.told(entry) }).run();
+    await new Sender(call, { entries: wanted, read, failed, timeOf: (entry) => times.timeOf(entry) }).run();
   };
 }
 
@@ -53,7 +53,7 @@ function sendDockerfile(call: GrpcStream, { dockerfile }: BuildContext): Promise
   async function* read() {
     if (bytes.length > 0) yield bytes;
   }
-  return new Sender(call, { entries: [entry], read, failed: () => {}, told: () => about.modifiedNs }).run();
+  return new Sender(call, { entries: [entry], read, failed: () => {}, timeOf: () => about.modifiedNs }).run();
 }
 
 interface Sending {
@@ -61,7 +61,7 @@ interface Sending {
   readonly read: (entry: ContextEntry) => AsyncIterable<Uint8Array>;
   readonly failed: (reason: unknown) => void;
   /** Returns the modification time to announce for an entry. */
-  readonly told: (entry: ContextEntry) => bigint;
+  readonly timeOf: (entry: ContextEntry) => bigint;
 }
 
 class Sender {
@@ -87,15 +87,15 @@ class Sender {
         await Promise.all([stats, ...this.#running]);
         await this.#call.send(new WireMessage().number(1, PACKET.end).finish());
         return;
-      } else if (type === PACKET.failure) throw new Error("The engine could not take the files");
+      } else if (type === PACKET.failure) throw new Error("The engine could not receive the files");
     }
   }
 
   async #stats(): Promise<void> {
-    const { entries, told } = this.#sending;
+    const { entries, timeOf } = this.#sending;
     for (let start = 0; start < entries.length; start += STATS_AT_ONCE) {
       for (const entry of entries.slice(start, start + STATS_AT_ONCE))
-        await this.#call.send(statPacket(entry, told(entry)));
+        await this.#call.send(statPacket(entry, timeOf(entry)));
     }
     await this.#call.send(new WireMessage().finish());
   }
@@ -122,7 +122,7 @@ class Sender {
 
   async #content(id: number): Promise<void> {
     const entry = this.#sending.entries[id];
-    if (entry?.kind !== "file") throw new Error("The engine asked for what is no file");
+    if (entry?.kind !== "file") throw new Error("The engine requested something that is not a file");
     const head = () => new WireMessage().number(1, PACKET.data).number(3, id);
     for await (const bytes of this.#sending.read(entry)) {
       await this.#call.send(head().bytesHead(4, bytes.length).finish(), bytes);

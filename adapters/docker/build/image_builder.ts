@@ -66,10 +66,10 @@ export class DockerImageBuilder implements ImageBuilder {
     const name = this.#names.ofBuild(request);
     try {
       const built = await this.#image(await this.#run(request, context, name));
-      if (!built) throw away("the image is gone as soon as it was built");
+      if (!built) throw away("the image disappeared right after it was built");
       await request.confirm?.();
       signal.throwIfAborted();
-      if (!(await this.#images.keep(built.Id, request))) throw away("the image is gone as soon as it was built");
+      if (!(await this.#images.keep(built.Id, request))) throw away("the image disappeared right after it was built");
       return { image: built.Id, port: exposedPort(built) };
     } finally {
       // Removes the image of an interrupted build, or of one aborted at the very end, with its only name.
@@ -106,8 +106,8 @@ export class DockerImageBuilder implements ImageBuilder {
   async #builder(): Promise<"buildkit" | "classic"> {
     if (this.#options.builder) return this.#options.builder;
     const { headers } = await this.#engine.request("GET", "/_ping");
-    const told = headers.get("builder-version");
-    if (told) return told === "2" ? "buildkit" : "classic";
+    const version = headers.get("builder-version");
+    if (version) return version === "2" ? "buildkit" : "classic";
     // Engines since 18.09 have BuildKit without reporting it; imitations identify themselves.
     const [, minor = 0] = (headers.get("api-version") ?? "").split(".").map(Number);
     return headers.get("server")?.startsWith("Docker/") && headers.get("ostype") === "linux" && minor >= 39

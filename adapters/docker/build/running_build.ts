@@ -27,7 +27,7 @@ export interface BuildEnd {
 export interface RunningBuild {
   readonly engine: EngineApi;
   readonly reader: BuildReader;
-  readonly asked: EngineRequest;
+  readonly buildRequest: EngineRequest;
   readonly signal: AbortSignal;
   readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
   /** Cancels the build on the engine, and resolves once nothing of it runs. */
@@ -67,27 +67,27 @@ export async function runBuild(build: RunningBuild): Promise<string> {
   }
 }
 
-async function follow({ engine, reader, asked, signal, log }: RunningBuild, open: AbortSignal): Promise<string> {
+async function follow({ engine, reader, buildRequest, signal, log }: RunningBuild, open: AbortSignal): Promise<string> {
   const { promise: aborted, resolve: onAbort } = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => onAbort(), { once: true });
-  const tell = async (lines: readonly LogLine[]) => {
+  const report = async (lines: readonly LogLine[]) => {
     for (const { text, stream } of lines) {
       if (signal.aborted) return;
       await Promise.race([log(text, stream), aborted]);
     }
   };
-  const request = { ...asked, signal: open, timeoutMs: null };
+  const request = { ...buildRequest, signal: open, timeoutMs: null };
   const answer = await engine.request("POST", "/build", request).catch((error: unknown) => {
     throw error instanceof EngineRefusal ? buildFailure(error.message) : error;
   });
   let error: string | undefined;
   for await (const message of buildMessages(answer)) {
-    await tell(reader.read(message));
+    await report(reader.read(message));
     error ??= message.errorDetail?.message ?? message.error;
   }
-  await tell(reader.flush());
+  await report(reader.flush());
   signal.throwIfAborted();
   if (error !== undefined) throw buildFailure(error, reader.failed);
-  if (reader.image === undefined) throw away("its answer broke off");
+  if (reader.image === undefined) throw away("its response ended early");
   return reader.image;
 }

@@ -9,10 +9,10 @@ export async function containerMounts(
   image: ImageConfig,
   volumes: DockerVolumes,
 ): Promise<readonly EngineMount[]> {
-  const asked = runs.mounts ?? [];
-  const own = runs.container ? declaredVolumes(image, service, asked) : [];
+  const requested = runs.mounts ?? [];
+  const own = runs.container ? declaredVolumes(image, service, requested) : [];
   const mounts: EngineMount[] = [];
-  for (const mount of [...asked, ...own]) mounts.push(await engineMount(mount, scope, volumes));
+  for (const mount of [...requested, ...own]) mounts.push(await engineMount(mount, scope, volumes));
   return mounts;
 }
 

@@ -121,5 +121,5 @@ export class ContainerStart {
 }
 
 function exists() {
-  return conflict("instance_exists", "Cannot start this: there is an instance of that id; remove it first");
+  return conflict("instance_exists", "Cannot start this: an instance with that ID exists; remove it first");
 }

@@ -120,7 +120,7 @@ export class ContainerWatcher {
     if (instanceId === undefined) return;
     const ending = { exitCode: Number(Attributes["exitCode"]), at: timeNano };
     if (Action === "die") this.#attempt(() => this.#watched.ended(instanceId, ending));
-    if (Action === "oom") this.#log?.write("warn", "An instance has no memory left", { instanceId });
+    if (Action === "oom") this.#log?.write("warn", "An instance ran out of memory", { instanceId });
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       this.#attempt(() => this.#watched.look(instanceId));
@@ -131,7 +131,7 @@ export class ContainerWatcher {
 
   #attempt(look: () => Promise<void>): void {
     look().catch((error: unknown) =>
-      this.#log?.write("warn", "Instances could not be looked after", { ...loggedError(error) }),
+      this.#log?.write("warn", "Could not check the instances", { ...loggedError(error) }),
     );
   }
 }

@@ -148,16 +148,16 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     if (this.#watchOnStart) void this.supervise();
     using _ = await this.#starting.mark(request.instanceId);
     const id = await this.#start.start(request);
-    return this.#described(await this.#own.inspect(id).catch(refused("look at this")));
+    return this.#described(await this.#own.inspect(id).catch(refused("inspect the instance")));
   }
 
   async find(instanceId: string): Promise<Instance | undefined> {
-    const record = await this.#own.find(instanceId).catch(refused("look at this"));
+    const record = await this.#own.find(instanceId).catch(refused("inspect the instance"));
     return record && this.#described(record);
   }
 
   async list(): Promise<readonly Instance[]> {
-    const listed = await this.#own.list().catch(refused("list what runs"));
+    const listed = await this.#own.list().catch(refused("list the instances"));
     const instances: Instance[] = [];
     for (let at = 0; at < listed.length; at += AT_ONCE) {
       const some = await Promise.all(listed.slice(at, at + AT_ONCE).map(({ Id }) => this.#instance(Id)));
@@ -226,12 +226,12 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     return read().catch((error: unknown) => {
       // It was removed while its output was read.
       if (isRefusal(error, 404) || isRefusal(error, 409)) return [];
-      return refused("read what this printed")(error);
+      return refused("read the output of the instance")(error);
     });
   }
 
   async #instance(containerId: string): Promise<Instance | undefined> {
-    const record = await this.#own.inspect(containerId).catch(refused("look at this"));
+    const record = await this.#own.inspect(containerId).catch(refused("inspect the instance"));
     return record && this.#described(record);
   }
 
@@ -251,7 +251,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     // A container that was stopped or restarted on request has not ended by itself.
     if (pauseMs === null && !(isUp(record) && record.RestartCount > 0)) return;
     this.#notes.add(instanceId, { at: engineTime(at), text: endingNote(endingOf(record, exitCode), pauseMs) });
-    this.#endings.tell(instanceId);
+    this.#endings.notify(instanceId);
   }
 
   /**

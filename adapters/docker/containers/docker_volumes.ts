@@ -79,7 +79,7 @@ export class DockerVolumes implements Volumes {
   async external(scope: string, name: string): Promise<string> {
     const found = await this.#engine.known<VolumeRecord>("GET", `/volumes/${encodeURIComponent(name)}`);
     if (!found) {
-      throw invalid("volume_missing", `Cannot start this: there is no volume "${name}" on the engine; make it first`);
+      throw invalid("volume_missing", `Cannot start this: there is no volume "${name}" on the engine; create it first`);
     }
     const isKept = Object.keys(found.Labels ?? {}).some((label) => label === LABEL.installation);
     if (isKept) this.#mustBelong(found, { scope, name });

@@ -28,7 +28,7 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
   }
   const [, path] = /bind source path does not exist: (.+)$/.exec(words) ?? [];
   if (path !== undefined) {
-    return invalid("path_missing", `Cannot start this: there is no "${path}" on this machine; make it first`, {
+    return invalid("path_missing", `Cannot start this: there is no "${path}" on this machine; create it first`, {
       cause,
     });
   }
@@ -36,7 +36,7 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
   const [, target] = /mounting ".*?" to rootfs at "(.*?)"/.exec(words) ?? [];
   if (target !== undefined) {
     const reason = "it cannot be mounted there. A file goes where the image has a file or nothing, a folder likewise";
-    return invalid("mount_failed", `Cannot start this: look at what belongs at "${target}": ${reason}`, { cause });
+    return invalid("mount_failed", `Cannot start this: check the mount at "${target}": ${reason}`, { cause });
   }
   const [, program, why] = /exec: "([^"]*)": (.*?)(?:: unknown)?$/.exec(words) ?? [];
   if (program !== undefined) {

@@ -7,7 +7,7 @@ const FRESH_MS = 2000;
 /** Asks whether the engine at a `DOCKER_HOST` address responds. */
 export class DockerContainerEngine implements ContainerEngine {
   readonly #dockerHost: string;
-  #asked: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
+  #checked: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
 
   constructor(dockerHost: string) {
     this.#dockerHost = dockerHost;
@@ -17,10 +17,10 @@ export class DockerContainerEngine implements ContainerEngine {
     if (withinMs !== undefined) return engineAnswers(this.#dockerHost, { timeoutMs: withinMs });
     const now = performance.now();
     // Callers need no credentials, so frequent calls share one request to the engine.
-    if (!this.#asked || now - this.#asked.at > FRESH_MS) {
-      this.#asked = { at: now, answer: engineAnswers(this.#dockerHost) };
+    if (!this.#checked || now - this.#checked.at > FRESH_MS) {
+      this.#checked = { at: now, answer: engineAnswers(this.#dockerHost) };
     }
-    return this.#asked.answer;
+    return this.#checked.answer;
   }
 }
 

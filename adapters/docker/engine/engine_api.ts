@@ -61,27 +61,27 @@ export class EngineApi {
    * Sends a request and resolves to its successful response. Rejects with an `EngineRefusal`, with an `engine_away`
    * failure, or with the reason of the signal.
    */
-  async request(method: string, path: string, asked: EngineRequest = {}): Promise<Response> {
+  async request(method: string, path: string, options: EngineRequest = {}): Promise<Response> {
     const version = this.#version;
     try {
-      return await this.#ask(method, path, asked);
+      return await this.#send(method, path, options);
     } catch (error) {
       const isRefused = error instanceof EngineRefusal && error.status === 400;
-      if (isRefused && asked.since !== undefined && TOO_NEW.test(error.message)) {
-        const { since: _, ...plain } = asked;
+      if (isRefused && options.since !== undefined && TOO_NEW.test(error.message)) {
+        const { since: _, ...plain } = options;
         return this.request(method, path, plain);
       }
       const oldest = isRefused ? TOO_OLD.exec(error.message)?.[1] : undefined;
-      if (oldest === undefined || oldest === version || asked.body instanceof ReadableStream) throw error;
+      if (oldest === undefined || oldest === version || options.body instanceof ReadableStream) throw error;
       this.#version = oldest;
-      return this.#ask(method, path, asked);
+      return this.#send(method, path, options);
     }
   }
 
-  async #ask(method: string, path: string, asked: EngineRequest): Promise<Response> {
+  async #send(method: string, path: string, options: EngineRequest): Promise<Response> {
     const { origin, ...socket } = this.#address;
-    const { query = {}, json, body, headers = {}, signal, timeoutMs = this.answerMs } = asked;
-    const url = new URL(this.path(path, asked.since), origin);
+    const { query = {}, json, body, headers = {}, signal, timeoutMs = this.answerMs } = options;
+    const url = new URL(this.path(path, options.since), origin);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, `${value}`);
     const slow = new AbortController();
     const timer = timeoutMs === null ? undefined : setTimeout(() => slow.abort(away("it does not answer")), timeoutMs);
@@ -105,14 +105,14 @@ export class EngineApi {
   }
 
   /** Sends a request and parses its JSON response; rejects like `request`. */
-  async json<T>(method: string, path: string, asked: EngineRequest = {}): Promise<T> {
+  async json<T>(method: string, path: string, options: EngineRequest = {}): Promise<T> {
     const ended = new AbortController();
-    const signal = asked.signal ? AbortSignal.any([asked.signal, ended.signal]) : ended.signal;
+    const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
     try {
-      const answer = await this.request(method, path, { ...asked, signal });
+      const answer = await this.request(method, path, { ...options, signal });
       return (await this.inTime(answer.json())) as T;
     } catch (error) {
-      asked.signal?.throwIfAborted();
+      options.signal?.throwIfAborted();
       throw error;
     } finally {
       // Otherwise the connection of a response that never ends would stay open.
@@ -127,16 +127,16 @@ export class EngineApi {
     try {
       return await Promise.race([rest, slow]);
     } catch (cause) {
-      throw cause instanceof Failure ? cause : away("its answer broke off", cause);
+      throw cause instanceof Failure ? cause : away("its response ended early", cause);
     } finally {
       clearTimeout(timer);
     }
   }
 
   /** Like `json`, but resolves to `undefined` for 404. */
-  async known<T>(method: string, path: string, asked: EngineRequest = {}): Promise<T | undefined> {
+  async known<T>(method: string, path: string, options: EngineRequest = {}): Promise<T | undefined> {
     try {
-      return await this.json<T>(method, path, asked);
+      return await this.json<T>(method, path, options);
     } catch (error) {
       if (error instanceof EngineRefusal && error.status === 404) return undefined;
       throw error;

@@ -37,7 +37,7 @@ export async function withRefusalAsFailure<T>(what: string, action: () => Promis
  */
 export function engineRefused(what: string, cause: unknown): unknown {
   if (cause instanceof Failure) return cause;
-  const message = `Cannot ${what}: Docker could not do it; its log tells why`;
+  const message = `Cannot ${what}: Docker could not do it; its log says why`;
   return new Failure("unavailable", "engine_refused", message, { cause });
 }
 

@@ -25,9 +25,9 @@ export async function pullImage({ engine, reference, request, stallMs }: ImagePu
   const open = AbortSignal.any([signal, stall.signal, connection.signal]);
   try {
     const query = { fromImage: reference.name, tag: reference.digest ?? reference.tag ?? undefined };
-    const asked = { query, signal: open, timeoutMs: null };
+    const options = { query, signal: open, timeoutMs: null };
     stall.begin();
-    const answer = await engine.request("POST", "/images/create", asked);
+    const answer = await engine.request("POST", "/images/create", options);
     const progress = new PullLog();
     for await (const message of buildMessages(answer)) {
       stall.end();

@@ -53,7 +53,7 @@ export class DockerImageRegistry implements ImageRegistry {
     signal.throwIfAborted();
     const reference = imageReference(request.reference);
     if (!reference) {
-      const sentence = `Cannot get the image ${shown(request.reference)}: that is no name of an image; use one such as postgres:16`;
+      const sentence = `Cannot get the image ${shown(request.reference)}: that is not an image name; use one such as postgres:16`;
       throw invalid("image_missing", sentence);
     }
     const own = this.#names.repository(owner.projectId);
@@ -77,7 +77,7 @@ export class DockerImageRegistry implements ImageRegistry {
     const here = await this.#image(reference, request);
     if (!isPulled || pull === "never" || (pull === "missing" && here)) {
       if (here) return { found: here, isNew: false };
-      const why = isPulled ? "and it is not to be pulled; use another pullPolicy, or pull it there" : "any more";
+      const why = isPulled ? "and must not be pulled; use another pullPolicy, or pull it there" : "any more";
       throw invalid("image_missing", `Cannot get the image ${reference.full}: it is not on this machine ${why}`);
     }
     const present = await this.#pulled.present(signal);
@@ -85,7 +85,7 @@ export class DockerImageRegistry implements ImageRegistry {
     if (words !== undefined) {
       if (!here || pullProblem(words) !== "unanswered") throw pullFailure(reference.full, words);
       await log(
-        `Cannot ask the registry for ${reference.full} (${plainReason(words)}); using the one that is here`,
+        `Cannot check the registry for ${reference.full} (${plainReason(words)}); using the local one`,
         "stderr",
       );
       return { found: here, isNew: false };
@@ -108,10 +108,10 @@ export class DockerImageRegistry implements ImageRegistry {
 }
 
 function foreign({ full }: ImageReference): Failure {
-  const sentence = `Cannot use the image ${full}: it is not one of this project; use one that has a name of its own`;
+  const sentence = `Cannot use the image ${full}: it belongs to another project; use one that has a name of its own`;
   return invalid("image_foreign", sentence);
 }
 
 function gone({ full }: ImageReference): Failure {
-  return invalid("image_missing", `Cannot get the image ${full}: somebody removed it from this machine; deploy again`);
+  return invalid("image_missing", `Cannot get the image ${full}: it was removed from this machine; deploy again`);
 }

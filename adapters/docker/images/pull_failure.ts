@@ -22,10 +22,10 @@ export function pullFailure(reference: string, words: string): Failure {
   const reason = plainReason(words);
   const next = {
     login:
-      "The registry wants a login for it, or has no such image. Logins cannot be given yet: use an image that everybody may pull, or pull it on this machine",
+      "The registry requires a login for it, or has no such image. Logins are not supported yet: use a public image, or pull it on this machine",
     absent: "Check its name and tag",
     unanswered:
-      "Check the address of its registry and try again later, or bring the image to this machine with docker load: what is there is not pulled",
+      "Check the address of its registry and try again later, or load the image on this machine with docker load: an image that is there is not pulled",
   }[pullProblem(words)];
   return invalid("image_missing", `Cannot get the image ${reference}: ${reason}. ${next}`);
 }

@@ -13,7 +13,7 @@ interface Layer {
 export class PullLog {
   readonly #layers = new Map<string, Layer>();
   readonly #everyMs: number;
-  #toldAt = performance.now();
+  #reportedAt = performance.now();
   #digest: string | undefined;
 
   constructor({ everyMs = EVERY_MS }: { readonly everyMs?: number } = {}) {
@@ -28,9 +28,9 @@ export class PullLog {
     this.#layers.set(id, layer);
     if (status === "Downloading") layer.bytes = Math.max(layer.bytes, progressDetail?.total ?? 0);
     if (LAYER_DONE.test(status)) layer.done = true;
-    if (performance.now() - this.#toldAt < this.#everyMs) return undefined;
-    this.#toldAt = performance.now();
-    return `${this.#done()} of ${this.#layers.size} layers are here`;
+    if (performance.now() - this.#reportedAt < this.#everyMs) return undefined;
+    this.#reportedAt = performance.now();
+    return `${this.#done()} of ${this.#layers.size} layers are pulled`;
   }
 
   /** Returns a summary of the pull. */

@@ -27,7 +27,7 @@ export async function runEdge(file: string, settings: EdgeProcessSettings, log?:
   const edge = new EdgeServer({ trustedProxies: settings.trustedProxies, ...(log && { log }) });
   edge.listen(settings);
   const token = randomBytes(32).toString("base64url");
-  const { promise: asked, resolve: stop } = Promise.withResolvers<EdgeCommands["stop"]>();
+  const { promise: stopRequested, resolve: stop } = Promise.withResolvers<EdgeCommands["stop"]>();
   const handlers = handlersFor(edge, stop);
   const control = Bun.serve({
     hostname: "127.0.0.1",
@@ -51,7 +51,7 @@ export async function runEdge(file: string, settings: EdgeProcessSettings, log?:
     protocol: PROTOCOL,
   };
   writeNote(file, note);
-  const { graceMs } = await asked;
+  const { graceMs } = await stopRequested;
   // Without the note file no server finds this edge any more: the next server starts another.
   removeNote(file, note);
   await edge.stop(graceMs);

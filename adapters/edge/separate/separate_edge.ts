@@ -62,20 +62,20 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     this.#routes.clear();
     for (const [owner, own] of Map.groupBy(routes, ({ projectId }) => projectId)) this.#routes.set(owner, own);
     this.#loaded = true;
-    await this.#inTurn(() => this.#tell("load", { routes }));
+    await this.#inTurn(() => this.#send("load", { routes }));
   }
 
   async switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void> {
     if (routes.length === 0) this.#routes.delete(projectId);
     else this.#routes.set(projectId, routes);
-    await this.#inTurn(() => this.#tell("switch", { owner: projectId, routes }));
+    await this.#inTurn(() => this.#send("switch", { owner: projectId, routes }));
   }
 
   async drained(servedBy: string, limitMs: number): Promise<void> {
     for (let leftMs = limitMs; leftMs > 0; leftMs -= DRAIN_PART_MS) {
       const begun = performance.now();
       const partMs = Math.min(leftMs, DRAIN_PART_MS);
-      await this.#tell("drained", { servedBy, limitMs: partMs }, partMs + ANSWER_MS);
+      await this.#send("drained", { servedBy, limitMs: partMs }, partMs + ANSWER_MS);
       if (performance.now() - begun < partMs) return;
     }
   }
@@ -96,7 +96,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     return turn;
   }
 
-  async #tell<C extends keyof EdgeCommands>(command: C, body: EdgeCommands[C], withinMs = ANSWER_MS): Promise<void> {
+  async #send<C extends keyof EdgeCommands>(command: C, body: EdgeCommands[C], withinMs = ANSWER_MS): Promise<void> {
     try {
       await commanded(this.#note!, command, body, { withinMs });
     } catch {
@@ -113,9 +113,9 @@ export class SeparateEdge implements Edge, AsyncDisposable {
         await commanded(this.#note!, "alive", {}, { signal, withinMs: ALIVE_MS + ANSWER_MS });
       } catch (error) {
         if (signal.aborted) return;
-        this.#options.log?.write("warn", "The edge has ended and is started again", { ...loggedError(error) });
+        this.#options.log?.write("warn", "The edge exited and is restarted", { ...loggedError(error) });
         await this.#revive().catch((failure: unknown) => {
-          this.#options.log?.write("error", "The edge could not be started", { ...loggedError(failure) });
+          this.#options.log?.write("error", "Could not start the edge", { ...loggedError(failure) });
         });
         await delay(AGAIN_MS);
       }
@@ -177,7 +177,11 @@ export async function stopEdge(
   for (const until = Date.now() + graceMs + START_MS; Date.now() < until; await delay(LOOK_MS)) {
     if (!(await answers(note))) return "ended";
   }
-  throw new Failure("unavailable", "edge_busy", `Cannot end the edge: its process ${note.pid} goes on. End it by hand`);
+  throw new Failure(
+    "unavailable",
+    "edge_busy",
+    `Cannot stop the edge: its process ${note.pid} keeps running. Stop it manually`,
+  );
 }
 
 /** Kills the process that was started with this note file, even if the file is gone; returns whether there was one. */

@@ -65,7 +65,7 @@ export class SftpObjectStorage implements OpenStorage {
   }
 
   async stat(key: string, { signal }: StorageOptions = {}): Promise<StoredObject | undefined> {
-    return this.#look(key, "look at the object", signal, async (session, path) => {
+    return this.#look(key, "inspect the object", signal, async (session, path) => {
       const found = await session.stat(path, signal);
       return found.isFile() ? { key, bytes: found.size, modifiedAt: timeOf(found) } : undefined;
     });
@@ -85,7 +85,7 @@ export class SftpObjectStorage implements OpenStorage {
 
   async discard(key: string, { signal }: StorageOptions = {}): Promise<void> {
     const { folder, name } = splitKey(key);
-    await this.#look(key, "delete what is unfinished of the object", signal, async (session) => {
+    await this.#look(key, "delete the unfinished object", signal, async (session) => {
       for (const { filename } of await session.list(this.#path(folder) || ".", signal)) {
         if (nameOfPart(filename) === name) await session.remove(this.#path(folder, filename), signal);
       }
@@ -94,7 +94,7 @@ export class SftpObjectStorage implements OpenStorage {
 
   async sweep(prefix: string, { before, signal }: SweepOptions): Promise<number> {
     const remove = async (path: string) => {
-      await this.#asking("delete what is unfinished", signal, (session) => session.remove(this.#path(path), signal));
+      await this.#asking("delete unfinished objects", signal, (session) => session.remove(this.#path(path), signal));
     };
     return sweepTree((folder) => this.#children(folder, signal), { prefix, before, remove });
   }

@@ -11,8 +11,9 @@ export interface DiskState {
   readonly readOnly: boolean;
 }
 
-const DENIED = "this user may not do that there: change the owner or the rights of the folder, or pathPrefix";
-const READ_ONLY = "the disk there can only be read: mount it for writing";
+const DENIED =
+  "this user is not allowed to do that there: change the owner or the permissions of the folder, or pathPrefix";
+const READ_ONLY = "the disk there is read-only: mount it writable";
 const FULL = "the disk there is full, or the quota is used up: free some space or choose another target";
 
 /** Returns the status code of a server's response, or `undefined` when there was no response. */
@@ -47,6 +48,6 @@ function reason(status: number | undefined, disk: DiskState | undefined): readon
     default:
       if (disk?.full) return ["storage_full", FULL];
       if (disk?.readOnly) return ["permission_denied", READ_ONLY];
-      return ["misconfigured", "the server refused it without a reason: look into its log, and check pathPrefix"];
+      return ["misconfigured", "the server refused it without a reason: check its log and pathPrefix"];
   }
 }

@@ -59,13 +59,13 @@ export async function* readBlocks(
   { size, signal }: { readonly size: number; readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<Uint8Array> {
   const waiting: Promise<Uint8Array>[] = [];
-  let asked = 0;
+  let requested = 0;
   for (;;) {
-    while (waiting.length < AT_ONCE && asked < size) {
-      const block = readBlock(session, handle, { position: asked, signal });
+    while (waiting.length < AT_ONCE && requested < size) {
+      const block = readBlock(session, handle, { position: requested, signal });
       block.catch(() => {});
       waiting.push(block);
-      asked += BLOCK;
+      requested += BLOCK;
     }
     const next = await waiting.shift();
     if (next === undefined || next.length === 0) return;

@@ -70,17 +70,17 @@ function watched(
   from: "source" | "store",
 ): ReadableStream<Uint8Array> {
   const reader = content.getReader();
-  const [asked, given] = from === "store" ? (["start", "stop"] as const) : (["stop", "start"] as const);
+  const [onPull, onChunk] = from === "store" ? (["start", "stop"] as const) : (["stop", "start"] as const);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        clock[asked]();
+        clock[onPull]();
         try {
           const { done, value } = await reader.read();
           if (done) controller.close();
           else controller.enqueue(value);
         } finally {
-          clock[given]();
+          clock[onChunk]();
         }
       },
       cancel(reason) {
@@ -94,5 +94,5 @@ function watched(
 
 function timedOut(idleMs: number): Failure {
   const seconds = Math.max(1, Math.round(idleMs / 1_000));
-  return new Failure("remote_failed", "timeout", `Cannot go on: the store did nothing for ${seconds} s`);
+  return new Failure("remote_failed", "timeout", `Cannot continue: the store did not respond for ${seconds} s`);
 }

@@ -17,6 +17,6 @@ export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 
   constructor() {
-    super("Another process goes on with this deployment, or it was ended");
+    super("Another process continues this deployment, or it has ended");
   }
 }

@@ -131,7 +131,7 @@ export async function store(
       return { ...also, deployment: change(withNoted(run, deployment)), events: [...pendingChange, ...events] };
     }),
   );
-  if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot go on: the deployment was deleted");
+  if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot continue: the deployment was deleted");
   run.deployment = changed;
   run.pendingChange = undefined;
 }

@@ -79,7 +79,7 @@ async function carryOut(run: Run): Promise<void> {
   await refuseHopeless(run);
   if (run.deployment.status === "queued") await beginBuild(run);
   else if (run.deployment.attempts > 1 && !run.deployment.prompt)
-    logLine(run, null, "The server was restarted in the middle: going on");
+    logLine(run, null, "The server was restarted during the deployment: continuing");
   if (run.deployment.status === "building") await buildRelease(run);
   await bringLive(run);
   const failure = partialFailure(run.deployment);
@@ -101,7 +101,7 @@ async function refuseHopeless(run: Run): Promise<void> {
   throw new Failure(
     "unavailable",
     "interrupted",
-    "Cannot finish: the server was stopped in the middle of it again and again. Deploy again",
+    "Cannot finish: the server was stopped during it too many times. Deploy again",
   );
 }
 

@@ -18,7 +18,7 @@ export async function tidyUp(run: Run, { tasks, what, at }: TidyUpOptions): Prom
     } catch (error) {
       const cause = error instanceof StepFailed ? error.cause : error;
       if (isOutage(cause) || cause instanceof LeaseLost) throw error;
-      logLine(run, at ?? null, `Not everything of ${what} could be removed; it is tried again later`, "warn");
+      logLine(run, at ?? null, `Some parts of ${what} could not be removed; this is retried later`, "warn");
     }
   }
 }

@@ -74,14 +74,14 @@ class Work implements Hold {
   }
 
   async #renew(): Promise<void> {
-    const asked = this.#elapsedMs();
+    const requestedAt = this.#elapsedMs();
     const lease = await this.#queue.renew(this.claim, LEASE_MS);
     if (lease === "lost") {
       this.stop("lost");
       throw new LeaseLost();
     }
     if (lease === "cancel") this.stop("cancelled");
-    this.#heldUntil = asked + LEASE_MS;
+    this.#heldUntil = requestedAt + LEASE_MS;
   }
 }
 
@@ -170,7 +170,7 @@ class QueueWorker implements Worker {
       return await work();
     } catch (error) {
       if (error instanceof LeaseLost) return undefined;
-      this.#ports.log.write("warn", "The worker met a problem and goes on", { ...loggedError(error) });
+      this.#ports.log.write("warn", "The worker hit an error and continues", { ...loggedError(error) });
       await sleep(200);
       return undefined;
     }

@@ -54,7 +54,7 @@ function tooMany(full: "user_full" | "organization_full"): Failure {
   const why =
     full === "user_full"
       ? `you have ${perUser}, and all of them are receiving a folder. Wait until one has arrived, or discard one`
-      : `your organization has ${perOrganization}, and none of yours can give way. ` +
+      : `your organization has ${perOrganization}, and none of yours can be evicted. ` +
         "Wait until some are deployed or expire, within the hour";
   return invalid("too_many_uploads", `Cannot open another upload session: ${why}`);
 }

@@ -34,7 +34,7 @@ export function receiveUpload(ports: ReceiveUploadPorts) {
     if ((archive.announcedBytes ?? 0) > uploadLimits.maxBytes) throw tooLarge(uploadLimits.maxBytes);
     const lease = await uploadSessions.begin(id, LEASE_MS);
     if (lease === undefined) {
-      throw conflict("upload_running", "Cannot upload: another upload to this session is under way");
+      throw conflict("upload_running", "Cannot upload: another upload to this session is in progress");
     }
     const lost = new AbortController();
     const hold = async () => {
@@ -64,7 +64,7 @@ export function receiveUpload(ports: ReceiveUploadPorts) {
 
   async function whyLost({ organizationId }: Principal, id: string): Promise<Failure> {
     if (await uploadSessions.find(organizationId, id)) {
-      const sentence = "Cannot finish this upload: it stood still, and another one took its place";
+      const sentence = "Cannot finish this upload: it stalled, and another one replaced it";
       return conflict("upload_taken_over", sentence);
     }
     // No upload can write into a session that is gone, so any files left are from this upload.
@@ -74,5 +74,5 @@ export function receiveUpload(ports: ReceiveUploadPorts) {
 }
 
 function tooLarge(maxBytes: number): Failure {
-  return new Failure("too_large", "upload_too_large", `Cannot take this upload: it is larger than ${maxBytes} bytes`);
+  return new Failure("too_large", "upload_too_large", `Cannot accept this upload: it is larger than ${maxBytes} bytes`);
 }

@@ -72,8 +72,8 @@ function withServices(
       : [`Cannot start ${names(left)} with the others: ${composeFile} gives them profiles. Remove these to start them`];
   const services = started.map(({ service }) => service);
   // Each service is built in its own way, so warnings about the project around them do not apply.
-  const told = started.flatMap(({ warnings }) => warnings);
-  return warned({ ...found, projectType: "services", services, warnings: [] }, ...told, ...aside);
+  const serviceWarnings = started.flatMap(({ warnings }) => warnings);
+  return warned({ ...found, projectType: "services", services, warnings: [] }, ...serviceWarnings, ...aside);
 }
 
 function serviceOf(folder: ProjectFolder, name: string, written: JsonObject): ComposeService | undefined {

@@ -13,8 +13,7 @@ const PLAIN = /^[A-Za-z_]\w*$/;
 const UNREADABLE = "Cannot read pubspec.yaml: it is not YAML. Correct it, or set the commands yourself";
 const NO_START =
   "Cannot tell how to start the project: there is no bin/server.dart, bin/main.dart or program of the package's name in bin. Add one, or set the start command";
-const FLUTTER =
-  "Cannot deploy a Flutter app but as pages for browsers: only its web part is built. Its apps for phones are not part of this";
+const FLUTTER = "Cannot deploy a Flutter app except as a web app: only its web part is built, not its mobile apps";
 const NO_WEB = "Cannot deploy a Flutter app without its web part: add it with flutter create --platforms web .";
 
 /** Dart servers, and the web part of Flutter apps. */

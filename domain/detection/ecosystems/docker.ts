@@ -21,8 +21,8 @@ export const docker: Refinement = {
     const chosen = dockerfileOf(folder, runnable);
     if (chosen === undefined) return found;
     const { buildable, port, openArguments } = dockerfileFacts(folder.text(chosen.path) ?? "");
-    const asked = openArguments.map((key) => ({ key, required: !LABELS.test(key) }));
-    const known = new Map([...asked, ...(found?.env ?? [])].map((variable) => [variable.key, variable]));
+    const buildArguments = openArguments.map((key) => ({ key, required: !LABELS.test(key) }));
+    const known = new Map([...buildArguments, ...(found?.env ?? [])].map((variable) => [variable.key, variable]));
     const described: Finding = {
       ...found,
       projectType: "docker",

@@ -17,12 +17,12 @@ export const gleam: Ecosystem = {
     const manifest = objectOf(folder.data("gleam.toml"));
     if (manifest === undefined)
       return { language: "gleam", packageManager: "gleam", warnings: [UNREADABLE], broken: true };
-    const asked = textOf(manifest, "gleam")?.replaceAll(" and ", ", ");
+    const required = textOf(manifest, "gleam")?.replaceAll(" and ", ", ");
     const { version, warnings } = chosenVersion(
       "Gleam",
       [
         { from: "mise.toml or .tool-versions", wanted: toolVersion(folder, ["gleam"]) },
-        { from: "gleam.toml", wanted: asked },
+        { from: "gleam.toml", wanted: required },
       ],
       KNOWN,
     );

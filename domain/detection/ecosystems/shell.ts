@@ -17,7 +17,7 @@ export const shell: Ecosystem = {
       port: 8080,
       image: recipe("debian:bookworm-slim", { runPackages: ["ca-certificates", "curl"] }),
       warnings: [
-        `Cannot tell what ${script} needs: its image holds little more than a shell. Bring a Dockerfile if it needs more`,
+        `Cannot tell what ${script} needs: its image contains little more than a shell. Add a Dockerfile if it needs more`,
       ],
     };
   },

@@ -54,7 +54,7 @@ function wrongWith(text: string, token: Token, { expected, last, open }: Place):
   const { text: word } = token;
   const isClosing = word === "}" || word === "]";
   const closing = CLOSES[open.at(-1) ?? ""];
-  if (word.startsWith("//") || word.startsWith("/*")) return here("there is a comment, which JSON does not have");
+  if (word.startsWith("//") || word.startsWith("/*")) return here("there is a comment, which JSON does not allow");
   if (isClosing && last.text === ",") return faultAt(text, last.start, `there is a comma before ${word}`);
   if (expected === "end") return here("something follows the last }");
   if (word.startsWith('"') && !isClosedText(word)) return here(badText(text, token));
@@ -67,7 +67,7 @@ function wrongWith(text: string, token: Token, { expected, last, open }: Place):
   if (expected.startsWith("name")) return word.startsWith('"') ? undefined : here("a name is not in double quotes");
   if (word.startsWith("'")) return here("text is in single quotes; use double quotes");
   const isValue = word.startsWith('"') || word === "{" || word === "[" || LITERAL.test(word);
-  return isValue ? undefined : here("something is no value of JSON");
+  return isValue ? undefined : here("something is not a JSON value");
 }
 
 /** Returns what is expected next, and updates the stack of open brackets. */
@@ -91,7 +91,7 @@ function early(expected: Expected, open: readonly string[]): string {
 function badText(text: string, { start, end }: Token): string {
   const at = start + matched(TEXT, text, start).length;
   return text[at] === "\\" && at + 1 < end
-    ? "there is a \\ in text before something that needs none"
+    ? "there is a \\ in text before a character that must not be escaped"
     : "text is not closed by double quotes";
 }
 

@@ -1,4 +1,4 @@
-# Counts orders: GET /api/orders tells how many were made and shipped, POST /api/orders makes one.
+# Counts orders: GET /api/orders returns how many were made and shipped, POST /api/orders makes one.
 use strict;
 use warnings;
 use IO::Socket::INET;

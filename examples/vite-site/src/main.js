@@ -1,3 +1,3 @@
 import "./style.css";
 
-document.querySelector("#built").textContent = `Built for ${import.meta.env.VITE_WHOM ?? "everybody"}.`;
+document.querySelector("#built").textContent = `Built for ${import.meta.env.VITE_WHOM ?? "everyone"}.`;

@@ -245,7 +245,7 @@ describe("buildFailure()", () => {
     [
       "[3/5] RUN x",
       'process "/bin/sh -c x" did not complete successfully: exit code: 127',
-      "step [3/5] RUN x ended with code 127; it calls something that is not in the image, and the log says what. Install it there",
+      "step [3/5] RUN x ended with code 127; it calls something that is not in the image; the log says what. Install it there",
     ],
     ["[3/5] RUN x", "The command '/bin/sh -c x' returned a non-zero code: 2", "step [3/5] RUN x ended with code 2"],
     [

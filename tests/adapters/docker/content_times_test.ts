@@ -30,10 +30,10 @@ describe("ContentTimes", () => {
       const later = times.of("project");
       await later.compare(second.root, [second.entry]);
       expect(second.entry.modifiedNs).not.toBe(first.entry.modifiedNs);
-      expect(later.told(second.entry)).toBe(first.entry.modifiedNs);
+      expect(later.timeOf(second.entry)).toBe(first.entry.modifiedNs);
       const otherProject = times.of("another");
       await otherProject.compare(second.root, [second.entry]);
-      expect(otherProject.told(second.entry)).toBe(second.entry.modifiedNs);
+      expect(otherProject.timeOf(second.entry)).toBe(second.entry.modifiedNs);
     },
   );
 
@@ -48,7 +48,7 @@ describe("ContentTimes", () => {
     for (const { root, entry } of [second, third]) {
       const later = times.of("project");
       await later.compare(root, [entry]);
-      expect(later.told(entry)).toBe(entry.modifiedNs);
+      expect(later.timeOf(entry)).toBe(entry.modifiedNs);
     }
   });
 
@@ -62,7 +62,7 @@ describe("ContentTimes", () => {
     await Bun.sleep(10);
     await using second = await fileWith(new Uint8Array(300_000));
     await later.compare(second.root, [second.entry]);
-    expect(later.told(second.entry)).toBe(second.entry.modifiedNs);
+    expect(later.timeOf(second.entry)).toBe(second.entry.modifiedNs);
   });
 
   test("forgets the projects that were not built for the longest time", async () => {
@@ -79,7 +79,7 @@ describe("ContentTimes", () => {
     const timeOf = async (key: string) => {
       const later = times.of(key);
       await later.compare(second.root, [second.entry]);
-      return later.told(second.entry);
+      return later.timeOf(second.entry);
     };
     expect(await timeOf("used")).toBe(first.entry.modifiedNs);
     expect(await timeOf("old")).toBe(second.entry.modifiedNs);

@@ -184,7 +184,7 @@ describe("contentOf()", () => {
     await change(join(folder.path, "file"));
     const error = await failureOf(Array.fromAsync(contentOf(root, entry)));
     expect([error.kind, error.code]).toEqual(["invalid", "context_changed"]);
-    expect(error.message).toBe('Cannot build: "file" changed while the build was given its files; deploy again');
+    expect(error.message).toBe('Cannot build: "file" changed while it was sent to the build; deploy again');
   });
 
   test("reads files of every size completely", async () => {

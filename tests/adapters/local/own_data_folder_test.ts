@@ -60,7 +60,7 @@ test.each([[["notes.txt"]], [["uploads/", "notes.txt"]], [["postgres/", "mail/"]
     await existing(...names);
     const refused = ownDataFolder(folder);
     await expect(refused).rejects.toThrow(
-      `Cannot use the data folder ${folder}: it holds other files. Set SLIPWAY_DATA to a folder of its own`,
+      `Cannot use the data folder ${folder}: it contains other files. Set SLIPWAY_DATA to a folder of its own`,
     );
     expect(await modeOf(folder)).toBe("1777");
   },

@@ -8,10 +8,10 @@ const FILES = { "compose.yaml": COMPOSE, "web/Dockerfile": "FROM scratch", "web/
 
 describe("services of a compose file", () => {
   test.each([
-    ["an unclosed quote", 'services:\n  web:\n    build: "./web\n    expose: ["80"]\n', 3, "a sign is missing"],
+    ["an unclosed quote", 'services:\n  web:\n    build: "./web\n    expose: ["80"]\n', 3, "a character is missing"],
     ["a missing colon", "services:\n  web\n    build: ./web\n", 2, "look for a missing colon"],
-    ["a line too far right", "services:\n  web:\n   build: ./web\n    expose: ['8080']\n", 3, "a line too far right"],
-    ["a tab", "services:\n\tweb: { build: ./web }\n", 2, "a tab stands where only spaces may"],
+    ["a line too far right", "services:\n  web:\n   build: ./web\n    expose: ['8080']\n", 3, "indented too much"],
+    ["a tab", "services:\n\tweb: { build: ./web }\n", 2, "there is a tab where only spaces are allowed"],
     ["a merge conflict", "services:\n<<<<<<< HEAD\n  web:\n=======\n  api:\n>>>>>>> b\n", 2, "merge conflict"],
     ["a wrong key", "service:\n  web: { build: ./web }\n", 1, 'Did you mean "services"'],
     ["nothing in it", "", 1, "it has no keys such as services"],
@@ -43,7 +43,7 @@ describe("services of a compose file", () => {
     expect([refused.status, refused.error?.code]).toEqual(["failed", "kind_changed"]);
     expect(refused.error?.message).toBe(
       "Cannot deploy this: the project is live as web, db, and its source would now be a static site. " +
-        'Bring its compose file back, or set projectType to "static" if that is meant',
+        'Bring its compose file back, or set projectType to "static" if that is intended',
     );
     await scene.useCases.changeProject(scene.by, project.id, { settings: { projectType: "static" } });
     const meant = await scene.deployed(project);

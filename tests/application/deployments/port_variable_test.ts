@@ -13,8 +13,8 @@ const TWO_APPS: SourceFiles = {
   "apps/web/package.json": JSON.stringify({ name: "web", scripts: { start: "serve web" } }),
   "apps/api/package.json": JSON.stringify({ name: "api", scripts: { start: "serve api" } }),
 };
-const UNUSED = "The variable PORT is not used: a process is told a free port of the machine in PORT";
-const NO_PORT = "The variable PORT is not used: it is no whole number from 1 to 65535";
+const UNUSED = "The variable PORT is not used: a process gets a free port of the machine in PORT";
+const NO_PORT = "The variable PORT is not used: it is not a whole number from 1 to 65535";
 
 interface Case {
   readonly runtime: RuntimeName;

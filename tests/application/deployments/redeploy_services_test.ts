@@ -52,7 +52,7 @@ describe("redeploy() keeps the endpoints that were given for a deployment", () =
     expect((await scene.log(first.id)).filter(keeps)).toEqual([]);
     const second = await again(scene, first.id);
     expect((await scene.log(second.id)).filter(keeps)).toEqual([
-      `Keeps the public endpoints that were given for ${first.id}; those in the settings of the project count for new deployments`,
+      `Keeps the public endpoints that were given for ${first.id}; those in the settings of the project apply to new deployments`,
     ]);
     const plain = await scene.deployed(project);
     expect((await scene.log((await again(scene, plain.id)).id)).filter(keeps)).toEqual([]);

@@ -5,7 +5,7 @@ import { shownService } from "../../../domain/deployments/shown_service.ts";
 import { EngineScene, START, eventSummary } from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 
-const DOWN = /^It ended with code 7 and is started again by itself, next try at \d{4}-\d\d-\d\dT/;
+const DOWN = /^It ended with code 7 and is restarted automatically, next try at \d{4}-\d\d-\d\dT/;
 
 function watched(scene: EngineScene, { steadyMs = 0, lookMs = { least: 5, most: 20 } } = {}): OutageWatch {
   return new OutageWatch({ ...scene.world, instanceEndings: scene.memory.runtime }, { steadyMs, lookMs });

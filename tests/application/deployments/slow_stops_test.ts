@@ -121,7 +121,7 @@ describe("removeDeployment()", () => {
     await failureOf(removeDeployment({ ...scene.world, ...gated, ...LATE })(scene.by, live.id));
     gated.open();
     const lines = await eventually(
-      async () => scene.memory.log.lines.filter(({ text }) => text.includes("What a request began")),
+      async () => scene.memory.log.lines.filter(({ text }) => text.includes("Could not finish what a request started")),
       ({ length }) => length > 0,
     );
     expect(lines).toEqual([{ level: "warn", text: expect.stringContaining("Cannot stop a program") }]);

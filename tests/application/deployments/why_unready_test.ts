@@ -49,7 +49,7 @@ describe("a program that answers with an error", () => {
     scene.status = () => (++checks === 1 ? 200 : 503);
     const failed = await scene.deployed(await scene.project({ gitUrl: REPOSITORY, healthPath: "/health" }));
     expect(failed.error).toMatchObject({ code: "health_failed", step: "switch" });
-    expect(failed.error!.message).toContain("it was well, and now it answers 503 on /health");
+    expect(failed.error!.message).toContain("it was healthy, but now it answers 503 on /health");
   });
 
   test("without a healthPath goes live with a warning that says what to do", async () => {
@@ -80,7 +80,7 @@ describe("a program that cannot be reached", () => {
   test("because it listens nowhere gets an error that says so, with and without a healthPath", async () => {
     for (const settings of [{}, { healthPath: "/health" }]) {
       expect(await failedWith([], settings)).toMatch(
-        /^Cannot bring it live: it listens on no port, and should on \$PORT/,
+        /^Cannot bring it live: it listens on no port, but should listen on \$PORT/,
       );
     }
   });
@@ -125,6 +125,6 @@ describe("a program that runs a missing command", () => {
 
   test("but ends with another code gets an error with that code", async () => {
     const message = await endedWith({ does: "ends", code: 1, prints: ["sh: 1: nvm: not found"] });
-    expect(message).toContain("it ended again and again, last with code 1");
+    expect(message).toContain("it ended repeatedly, last with code 1");
   });
 });

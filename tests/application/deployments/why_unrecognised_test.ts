@@ -37,7 +37,7 @@ describe("a deployment that cannot be started gives the reason in its error", ()
     [
       "no known file",
       { "notes.txt": "nothing to run" },
-      "Cannot tell what this project is: it has none of the files that tell, such as Dockerfile, compose.yaml, package.json,",
+      "Cannot tell what this project is: it has none of the files that show it, such as Dockerfile, compose.yaml, package.json,",
     ],
   ])("with %s", async (_, files, sentence) => {
     const { status, error } = await deployed(files);

@@ -163,7 +163,7 @@ describe("DockerImageRegistry", () => {
     for (const name of ["locked:1", "other:1"]) {
       const error = await failureOf(registry.fetch(pullRequest(`${front.host}/test/${name}`, { pull: "always" })));
       expect([error.kind, error.code]).toEqual(["invalid", "image_missing"]);
-      expect(error.message).toContain("The registry wants a login for it, or has no such image");
+      expect(error.message).toContain("The registry requires a login for it, or has no such image");
     }
   });
 

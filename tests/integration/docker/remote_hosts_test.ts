@@ -63,7 +63,7 @@ describe("SshRemoteHosts on OpenSSH", () => {
     const refused = hosts.connect({ ...server.bob, privateKey: undefined, password: new Secret("any password") });
     await expect(refused).rejects.toMatchObject({
       code: "auth_failed",
-      message: expect.stringContaining("it does not take a password from this user (it offers: publickey)"),
+      message: expect.stringContaining("it does not accept a password from this user (it offers: publickey)"),
     });
   });
 

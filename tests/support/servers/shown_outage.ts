@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { TestProject } from "../apps/deploying.ts";
 import { eventually } from "../eventually.ts";
 
-const DOWN = /^It ended with code 1 and is started again by itself, next try at \d{4}-/;
+const DOWN = /^It ended with code 1 and is restarted automatically, next try at \d{4}-/;
 /** A note that is written late, on a busy machine, reports that the restart has already happened. */
 const NOTE = /^The program ended with code 1, (?:next try in [\d.]+ s|started again)$/;
 

@@ -112,7 +112,7 @@ export class Http2Server implements StreamLink {
   }
 
   #headersGoOn({ payload, flags, stream }: Frame): void {
-    if (this.#block?.first.stream !== stream) throw new RangeError("Headers go on that never began");
+    if (this.#block?.first.stream !== stream) throw new RangeError("Headers continue that never began");
     this.#block.pieces.push(payload);
     const bytes = this.#block.pieces.reduce((total, piece) => total + piece.length, 0);
     if (bytes > MAX_HEADER_BYTES) throw new RangeError("Headers are too long");

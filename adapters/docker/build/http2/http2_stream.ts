@@ -51,14 +51,14 @@ export class Http2Stream {
   take(data: Buffer, bytes: number, ends: boolean): void {
     if (bytes > 0) this.#arrived.push({ data, bytes });
     this.#ended ||= ends;
-    this.#tell();
+    this.#notify();
   }
 
   /** Called by the connection when nothing more is received or sent. */
   close(): void {
     this.#closed = true;
     this.#ended = true;
-    this.#tell();
+    this.#notify();
   }
 
   /** Returns the next chunk; `undefined` at the end of the stream. */
@@ -103,7 +103,7 @@ export class Http2Stream {
     this.close();
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#news.resolve();
     this.#news = Promise.withResolvers<void>();
   }

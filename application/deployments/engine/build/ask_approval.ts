@@ -24,7 +24,7 @@ export async function askApproval(run: Run): Promise<void> {
   if (prompt.answer === "approve") return;
   if (prompt.answer === "reject") throw new Stopped("The build was rejected");
   if (prompt.expiresAt > run.ports.clock.now()) throw new AwaitsApproval("The build waits for an approval");
-  const sentence = "Cannot build: nobody approved it in time. Deploy again to ask anew";
+  const sentence = "Cannot build: it was not approved in time. Deploy again to request another approval";
   throw new StepFailed("build", new Failure("invalid", "approval_expired", sentence));
 }
 
@@ -32,7 +32,7 @@ async function ask(run: Run): Promise<void> {
   const prompt = {
     promptId: crypto.randomUUID(),
     title: "Approve this build",
-    message: `Build ${run.deployment.commitSha?.slice(0, 12) ?? (run.deployment.source.kind === "upload" ? "this upload" : "the present files")} of ${run.project.name}?`,
+    message: `Build ${run.deployment.commitSha?.slice(0, 12) ?? (run.deployment.source.kind === "upload" ? "this upload" : "the current files")} of ${run.project.name}?`,
     actions: [
       { id: "approve", label: "Build it" },
       { id: "reject", label: "Cancel it" },

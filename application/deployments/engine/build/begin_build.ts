@@ -41,7 +41,7 @@ function sayWhatIsKept(run: Run): void {
   const { own = {}, redeployOf } = run.deployment;
   const kept = [...(own.services ? ["services"] : []), ...(own.publicEndpoints ? ["public endpoints"] : [])];
   if (redeployOf === null || kept.length === 0) return;
-  const others = "those in the settings of the project count for new deployments";
+  const others = "those in the settings of the project apply to new deployments";
   logLine(run, null, `Keeps the ${kept.join(" and ")} that were given for ${redeployOf}; ${others}`);
 }
 

@@ -180,7 +180,7 @@ function tellHidden(run: Run, name: string): void {
   logLine(
     run,
     "build",
-    `ARG ${name} stays empty: it is a secret, and an image shows its arguments. ${instead}`,
+    `ARG ${name} stays empty: it is a secret, and build arguments can be read from the image. ${instead}`,
     "warn",
   );
 }
@@ -189,7 +189,7 @@ async function generated(run: Run, { plan }: ImageUnit, found: Detection): Promi
   const recipe = recipeFor(plan, found);
   const { deployment, environment } = run;
   if (!recipe)
-    throw invalid("no_image", "Cannot put this into an image: nothing tells which tools it needs. Add a Dockerfile");
+    throw invalid("no_image", "Cannot put this into an image: the tools that it needs are not known. Add a Dockerfile");
   const folder = await folderOf(run);
   const text = generatedDockerfile({
     recipe,

@@ -30,7 +30,7 @@ import { settlePlan } from "../../../../domain/deployments/settle_plan.ts";
 export async function buildRelease(run: Run): Promise<void> {
   const { source } = run.deployment;
   if (source.kind === "artifact" && (await isKept(run, source.deploymentId))) {
-    logLine(run, null, "The release is still there: nothing has to be built");
+    logLine(run, null, "The release still exists: nothing has to be built");
     return built(run, source.deploymentId);
   }
   const { id } = run.deployment;

@@ -239,7 +239,7 @@ async function builtImage(
     const port = former.spec.ports[0] ?? null;
     const isKnown = spec.ports.length > 0 || port !== null || !isPublic(run, name);
     if (isKnown && (await run.ports.releaseImages.keep(former.image, { deploymentId: id, projectId, service: name }))) {
-      logLine(run, "build", `${name} is as it was: nothing has to be built`);
+      logLine(run, "build", `${name} is unchanged: nothing has to be built`);
       return { record: { spec: resolved, image: former.image, madeFrom }, port };
     }
   }

@@ -27,7 +27,7 @@ export async function chooseRuntime(
   if (wanted === "docker" && !hasDockerfile && !isBuildable(plan, found)) {
     throw invalid(
       "no_image",
-      'Cannot put this into an image: nothing tells which tools it needs. Add a Dockerfile, or set the runtime of the project to "process"',
+      'Cannot put this into an image: the tools that it needs are not known. Add a Dockerfile, or set the runtime of the project to "process"',
     );
   }
   if (wanted === "process" || (wanted === "auto" && !hasDockerfile && !(needsBuilding(plan) && found.image)))
@@ -37,7 +37,7 @@ export async function chooseRuntime(
   const other = hasDockerfile
     ? 'set the projectType of the project to "app" and its startCommand to run it as a process'
     : 'set the runtime of the project to "process"';
-  throw engineNeeded(hasDockerfile ? "it has a Dockerfile" : "it is to run in a container", other);
+  throw engineNeeded(hasDockerfile ? "it has a Dockerfile" : "it must run in a container", other);
 }
 
 function isBuildable(plan: DeploymentPlan, { image }: Detection): boolean {

@@ -100,7 +100,7 @@ function withPresent(record: ServiceRecord, present: ServiceSpec | undefined): S
   if (!present) return record;
   const { environment, from, ports } = record.spec;
   // An app in an image keeps the `PORT` that it was built with.
-  const isTold = record.image !== null && from.kind === "app" && environment["PORT"] !== undefined;
+  const getsPort = record.image !== null && from.kind === "app" && environment["PORT"] !== undefined;
   // A service with a Dockerfile gets its port from the variable `PORT`.
   const declared = from.kind === "dockerfile" ? portNumber(present.environment["PORT"]) : null;
   return {
@@ -108,7 +108,7 @@ function withPresent(record: ServiceRecord, present: ServiceSpec | undefined): S
     spec: {
       ...record.spec,
       container: present.container,
-      environment: { ...present.environment, ...(isTold && { PORT: environment["PORT"] }) },
+      environment: { ...present.environment, ...(getsPort && { PORT: environment["PORT"] }) },
       ports: [...new Set([...present.ports, ...(declared === null ? [] : [declared]), ...ports])],
     },
   };

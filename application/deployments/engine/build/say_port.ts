@@ -10,8 +10,8 @@ export function sayPort(run: Run, runtime: RuntimeName): void {
   const given = run.environment.get("PORT");
   if (given === undefined) return;
   const unused = "The variable PORT is not used:";
-  if (runtime === "process") logLine(run, "detect", `${unused} a process is told a free port of the machine in PORT`);
+  if (runtime === "process") logLine(run, "detect", `${unused} a process gets a free port of the machine in PORT`);
   else if (portNumber(given.reveal()) === null) {
-    logLine(run, "detect", `${unused} it is no whole number from 1 to 65535`, "warn");
+    logLine(run, "detect", `${unused} it is not a whole number from 1 to 65535`, "warn");
   }
 }

@@ -25,8 +25,8 @@ export async function awaitReady(run: Run, started: Started, signal: AbortSignal
     if (record.spec.oneShot && instance?.status === "exited" && instance.exit?.code === 0) return "done";
     await refuseEnded(run, started, instance);
     const isLate = performance.now() > until;
-    const asked = instance !== undefined && !record.spec.oneShot;
-    const { isHealthy, status } = asked ? await healthOf(run, started, instance, isLate) : UNWELL;
+    const isChecked = instance !== undefined && !record.spec.oneShot;
+    const { isHealthy, status } = isChecked ? await healthOf(run, started, instance, isLate) : UNWELL;
     if (isHealthy) return "healthy";
     answered = status ?? answered;
     if (isLate) throw await unanswered(run, started, { instance, status: answered, limitMs });
@@ -80,7 +80,7 @@ async function warnOfErrors(run: Run, started: Started, { host, port, relayed }:
   const target = { host, port, path: "/", relayed };
   const { status } = await run.ports.healthProbe.check(target, { timeoutMs: PROBE_MS });
   if (status === null || status < 500) return;
-  const what = `${sentenceName(started.record)} answers ${status} on /, and went live because its port takes connections`;
+  const what = `${sentenceName(started.record)} answers ${status} on /, and went live because its port accepts connections`;
   const next = "Look at what it prints (logs?kind=runtime), and set healthPath to keep such a release from going live";
   logLine(run, "health", `${what}. ${next}`, "warn");
 }

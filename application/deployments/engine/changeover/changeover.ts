@@ -83,7 +83,7 @@ export class Changeover {
 
   /** Aborts all unfinished work; resolves once none is left. */
   async abandon(): Promise<void> {
-    this.#stop.abort(new Error("The changeover is given up"));
+    this.#stop.abort(new Error("The changeover was aborted"));
     await Promise.allSettled(Array.from(this.#tasks.values(), ({ outcome }) => outcome));
   }
 
@@ -203,7 +203,7 @@ export class Changeover {
 
   async #notRunAgain(record: ServiceRecord, former: RunningService | undefined): Promise<Outcome> {
     const { name } = record.spec;
-    logLine(this.#run, "start", `${name} ran for that release and is not run again on the way back`);
+    logLine(this.#run, "start", `${name} ran for that release and is not run again by a rollback`);
     const instanceId = former?.service.instanceId ?? null;
     await this.#plan.report(name, { status: "done", instanceId, error: null });
     return { name, status: "done", instanceId, site: null, failure: null, beside: false };
@@ -267,12 +267,7 @@ export class Changeover {
       return true;
     } catch (error) {
       if (!isOwnFailure(error)) throw error;
-      logLine(
-        this.#run,
-        "health",
-        `The former version of ${name} could not be started again: ${error.message}`,
-        "error",
-      );
+      logLine(this.#run, "health", `The former version of ${name} could not be restarted: ${error.message}`, "error");
       return false;
     }
   }

@@ -26,7 +26,7 @@ export async function compareKind(run: Run, found: ProjectType | null): Promise<
     throw invalid(
       "kind_changed",
       `Cannot deploy this: the project is live as ${names}, and its source would now be ${KINDS[found]}. ` +
-        `Bring its compose file back, or set projectType to "${found}" if that is meant`,
+        `Bring its compose file back, or set projectType to "${found}" if that is intended`,
     );
   }
   logLine(run, "detect", `The project was ${KINDS[before]} so far, and is ${KINDS[found]} now`, "warn");
@@ -35,13 +35,13 @@ export async function compareKind(run: Run, found: ProjectType | null): Promise<
 /** Rejects a deployment that would remove the last public address, unless `publicEndpoints: []` asks for it. */
 export async function keepAddress(run: Run, publicEndpoints: readonly unknown[]): Promise<void> {
   if (publicEndpoints.length > 0) return;
-  const asked = run.deployment.own?.publicEndpoints ?? run.project.settings.publicEndpoints;
-  const live = asked === undefined ? await liveDeployment(run) : undefined;
+  const endpoints = run.deployment.own?.publicEndpoints ?? run.project.settings.publicEndpoints;
+  const live = endpoints === undefined ? await liveDeployment(run) : undefined;
   if (live && hasAddress(live)) {
     throw invalid(
       "last_address",
       `Cannot deploy this: none of its services listens on a port, so the project would lose its address. ${HOW_TO_BE_PUBLIC}. ` +
-        "If nothing shall be public any more, set publicEndpoints to []",
+        "If nothing is to be public any more, set publicEndpoints to []",
     );
   }
   logLine(run, "detect", NOTHING_PUBLIC, "warn");

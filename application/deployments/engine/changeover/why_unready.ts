@@ -27,9 +27,9 @@ export async function unanswered(run: Run, started: Started, unready: Unready): 
     const whose = record.spec.container.healthcheck === null ? "the HEALTHCHECK of its image" : "its health check";
     return invalid("health_failed", `${live}: ${whose} did not succeed ${within}`);
   }
-  if (!started.isPublic) return invalid("health_failed", `${live}: it was not up and well ${within}`);
+  if (!started.isPublic) return invalid("health_failed", `${live}: it was not up and healthy ${within}`);
   if (path !== null && status !== null) {
-    const reason = `it answers ${status} on ${path}, and a status below 400 did not come ${within}`;
+    const reason = `it answers ${status} on ${path}, and did not answer with a status below 400 ${within}`;
     return invalid("health_failed", `${live}: ${reason}. ${adviceFor(status)}`);
   }
   const sockets = await run.ports.instanceSockets.listening(started.instanceId);
@@ -52,13 +52,13 @@ function listensWrong(
   if (!first) return undefined;
   const inContainer = record.image !== null;
   // A compose file declares itself what environment its services get.
-  const isTold = !inContainer || record.spec.from.kind === "app" || !hasServices(deployment);
-  const name = isTold ? `$PORT (${first.inside})` : `port ${first.inside}`;
+  const getsPort = !inContainer || record.spec.from.kind === "app" || !hasServices(deployment);
+  const name = getsPort ? `$PORT (${first.inside})` : `port ${first.inside}`;
   const reason = unreachable(sockets, { port: first.inside, name, inContainer });
   if (reason === undefined || sockets.some(({ port }) => port === first.inside)) return reason;
   const setting = hasServices(deployment) ? "the port of its public endpoint" : "port on the project";
   const setPort = inContainer && sockets.length > 0 ? [`set ${setting} to ${sockets[0]!.port}`] : [];
-  const read = isTold ? ["read the port from the environment variable PORT"] : [];
+  const read = getsPort ? ["read the port from the environment variable PORT"] : [];
   const advice = [...read, ...setPort].join(", or ") || `make it listen on ${first.inside}`;
   return `${reason}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
 }
@@ -70,14 +70,14 @@ export function lost(run: Run, started: Started, { instance, status }: Omit<Unre
   const keep = `Cannot keep ${called(started.record)} live`;
   if (code !== null) return invalid("health_failed", `${keep}: it ended with code ${code}`);
   if (path !== null && status !== null) {
-    const reason = `it was well, and now it answers ${status} on ${path}`;
+    const reason = `it was healthy, but now it answers ${status} on ${path}`;
     return invalid("health_failed", `${keep}: ${reason}. ${adviceFor(status)}`);
   }
-  const reason = started.isPublic ? "it answered, and then it did not any more" : "it did not stay up";
+  const reason = started.isPublic ? "it answered, but then stopped answering" : "it did not stay up";
   return invalid("health_failed", `${keep}: ${reason}`);
 }
 
-const PRINTED_LAST = "The log shows what it printed last: mend what it reports, then deploy again";
+const PRINTED_LAST = "The log shows what it printed last: fix what it reports, then deploy again";
 
 /** Why a service that has exited, or is in a crash loop, does not go live. */
 export async function ended(run: Run, started: Started, instance: Instance | undefined): Promise<Failure> {
@@ -89,8 +89,8 @@ export async function ended(run: Run, started: Started, instance: Instance | und
   if (instance?.failing) {
     if (lacks !== undefined) return invalid("crash_loop", `${live}: ${lacks}`);
     const hint =
-      code === 0 && record.spec.name !== SOLE_SERVICE ? "If it is meant to end, say oneShot: true" : PRINTED_LAST;
-    return invalid("crash_loop", `${live}: it ended again and again, last with code ${code}. ${hint}`);
+      code === 0 && record.spec.name !== SOLE_SERVICE ? "If it is meant to end, set oneShot: true" : PRINTED_LAST;
+    return invalid("crash_loop", `${live}: it ended repeatedly, last with code ${code}. ${hint}`);
   }
   const how = lacks ?? `it ended${instance?.exit ? ` with code ${code}` : ""}`;
   if (record.spec.oneShot) return invalid("one_shot_failed", `Cannot finish ${called(record)}: ${how}`);

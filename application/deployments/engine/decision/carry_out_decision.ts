@@ -41,7 +41,7 @@ export async function carryOutDecision(run: Run, what: RequestedDecision): Promi
 
 /** Makes the services that came up the final release; there is no way back behind it. */
 async function keep(run: Run): Promise<void> {
-  logLine(run, null, "Kept: what came up serves, the rest stays as it was");
+  logLine(run, null, "Kept: the services that came up serve, the others stay as they were");
   await leaveOnly(run, run.deployment, () => dropUpload(run.ports, run.deployment));
   await end(run, "kept", { change: (deployment) => ({ ...deployment, error: null }) });
 }
@@ -49,7 +49,7 @@ async function keep(run: Run): Promise<void> {
 /** Takes every service back to its state before this deployment; unchanged ones are left alone. */
 async function reject(run: Run): Promise<void> {
   const { replaces } = run.deployment;
-  logLine(run, null, "Rejected: what changed goes back to where it was");
+  logLine(run, null, "Rejected: the changed services go back to their former version");
   const former = replaces === null ? undefined : await run.ports.deployments.get(replaces);
   // If a killed server had already moved traffic back, only the announcement and the cleanup remain.
   const restored = former && (await isLive(run)) ? await bringBack(run, former) : former;

@@ -11,7 +11,7 @@ const COMPILERS = ["g++", "gcc", "libc6-dev", "make", "pkg-config"];
 const NO_START =
   "Cannot tell how to start the project: its build file makes no executable whose name is plain. Set the start command";
 const MANAGED =
-  "Cannot install the packages of vcpkg or Conan by itself: set the install command, or bring a Dockerfile";
+  "Cannot install the packages of vcpkg or Conan automatically: set the install command, or add a Dockerfile";
 
 /** What the build file of one of the tools declares. */
 interface CppBuild {
@@ -35,7 +35,7 @@ export const cpp: Ecosystem = {
     const warnings = [
       ...unknown
         .filter((name) => !build.optional?.includes(name))
-        .map((name) => `Cannot tell which package holds ${name}: install it in a Dockerfile if the build needs it`),
+        .map((name) => `Cannot tell which package contains ${name}: install it in a Dockerfile if the build needs it`),
       ...(folder.first(["vcpkg.json", "conanfile.txt", "conanfile.py"]) === undefined ? [] : [MANAGED]),
     ];
     const found: Finding = { language: languageOf(folder), packageManager: build.tool, warnings };

@@ -41,7 +41,7 @@ export const dotnet: Ecosystem = {
 const NO_PROGRAM =
   "Cannot tell how to start the project: none of its project files makes a program. Set OutputType to Exe in one, or set the start command";
 const NO_NAME =
-  "Cannot tell how to start the project: the name of its assembly cannot stand in a command. Set AssemblyName to a plain name, or set the start command";
+  "Cannot tell how to start the project: the name of its assembly cannot be used in a command. Set AssemblyName to a plain name, or set the start command";
 const OLD =
   "Cannot build for .NET Framework: it runs on Windows only. Move the project to a current target framework such as net10.0";
 

@@ -40,7 +40,7 @@ export function program(project: NodePackage, found: Finding): Finding {
 
 function noStart(manifest: JsonObject, isPart: boolean): string {
   const script = scriptText(manifest, "start") === undefined ? "package.json has no start script" : DEVELOPS;
-  const rest = isPart ? "what it describes is used by others" : "there is no index.js or server.js";
+  const rest = isPart ? "it describes a library that other packages use" : "there is no index.js or server.js";
   const next = 'Add a start script such as "start": "node server.js", or set startCommand on the project';
   return `Cannot tell how to start the project: ${script} and ${rest}. ${next}`;
 }

@@ -70,11 +70,11 @@ function byPinOrEngines(
   pins: readonly VersionRequirement[],
   known: KnownVersions,
 ): ChosenVersion {
-  const asked = requirement("engines in package.json", engines);
+  const required = requirement("engines in package.json", engines);
   const open = engines !== undefined && !EXACT.test(engines.trim());
   const fits = ({ wanted }: VersionRequirement) => wanted !== undefined && isWanted(wanted.replace(/^v/, ""), engines!);
   const fitting = open ? pins.find(fits) : undefined;
-  return chosenVersion(name, fitting === undefined ? [asked, ...pins] : [fitting, asked, ...pins], known);
+  return chosenVersion(name, fitting === undefined ? [required, ...pins] : [fitting, required, ...pins], known);
 }
 
 function requirement(from: string, wanted: string | undefined): VersionRequirement {

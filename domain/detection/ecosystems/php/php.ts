@@ -56,7 +56,7 @@ const UNREADABLE = "Cannot read composer.json: it is not a JSON object. Correct 
 const BUILT_IN_SERVER =
   "Cannot use a production server for PHP here: as a process it runs on PHP's built-in server, which is meant for development. Deploy it with Docker, where it runs on Apache";
 const ONLY_BUILT_IN_SERVER =
-  "Cannot use a production server for PHP: there is no index.php for one to serve, so PHP's built-in server is used, which is meant for development. Bring a Dockerfile";
+  "Cannot use a production server for PHP: there is no index.php for one to serve, so PHP's built-in server is used, which is meant for development. Add a Dockerfile";
 const NO_START =
   "Cannot tell how to start the project: there is no index.php here or in public/. Set the start command";
 
@@ -188,5 +188,5 @@ function variables(framework: PhpFramework | undefined, required: JsonObject): r
 /** Warns that files beside an index.php at the root are exposed to visitors. */
 function exposed(pages: string | undefined, usesComposer: boolean): string[] {
   if (pages !== "." || !usesComposer) return [];
-  return ["Cannot keep composer.json and other files from visitors: index.php lies beside them. Move it to public/"];
+  return ["Cannot keep composer.json and other files from visitors: index.php is beside them. Move it to public/"];
 }

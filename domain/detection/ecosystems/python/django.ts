@@ -120,7 +120,9 @@ function unsafe(settings: readonly { readonly path: string; readonly text: strin
   const production = settings.find(({ path }) => /(?:production|prod)\.py$/.test(path));
   return (production ? [production] : settings).flatMap(({ path, text }) => [
     ...(/^DEBUG\s{0,9}=\s{0,9}True\b/m.test(text)
-      ? [`Cannot keep errors to yourself: ${path} sets DEBUG = True. Read it from a variable, and leave it off here`]
+      ? [
+          `Cannot hide error details from visitors: ${path} sets DEBUG = True. Read it from a variable, and leave it off here`,
+        ]
       : []),
     ...(/^ALLOWED_HOSTS\s{0,9}=\s{0,9}\[\s{0,9}\]/m.test(text)
       ? [

@@ -21,7 +21,7 @@ const ALONE = ["main.py", "app.py", "server.py", "bot.py"];
 const NO_START =
   "Cannot tell how to start the project: there is no main.py or app.py, and no application of a known framework. Set the start command";
 const TOO_OLD =
-  "Cannot install packages for Python 2: it knows no virtual environments. Move to Python 3, or bring a Dockerfile";
+  "Cannot install packages for Python 2: it has no virtual environments. Move to Python 3, or add a Dockerfile";
 const MAX_SETTINGS = 10;
 const PLAIN_SCRIPT = /^[A-Za-z0-9][\w.-]{0,99}$/;
 

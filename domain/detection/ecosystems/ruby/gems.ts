@@ -26,11 +26,11 @@ const BUNDLED_WITH = /^BUNDLED WITH\r?\n {1,9}(\d{1,3}\.\d{1,3}\.\d{1,3})/m;
 export function rubyGems(folder: ProjectFolder): RubyGems {
   const gemfile = folder.text("Gemfile") ?? "";
   const lock = folder.text("Gemfile.lock") ?? "";
-  const asked = new Set(Array.from(gemfile.matchAll(GEM), (match) => match[1]!));
+  const declared = new Set(Array.from(gemfile.matchAll(GEM), (match) => match[1]!));
   const locked = new Map(Array.from(lock.matchAll(LOCKED), (match) => [match[1]!, match[2]!]));
   return {
-    has: (name) => asked.has(name),
-    installs: (name) => asked.has(name) || locked.has(name),
+    has: (name) => declared.has(name),
+    installs: (name) => declared.has(name) || locked.has(name),
     version: (name) => locked.get(name),
     ruby: RUBY.exec(gemfile)?.slice(1).filter(Boolean).join(", "),
     lockedRuby: LOCKED_RUBY.exec(lock)?.[1],

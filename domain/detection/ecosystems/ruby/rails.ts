@@ -44,7 +44,7 @@ export function railsApplication(folder: ProjectFolder, gems: RubyGems, assets: 
   const hasAssets = folder.hasFolder("app/assets") || ASSET_GEMS.some((name) => gems.has(name));
   const secret = isNew ? "SECRET_KEY_BASE_DUMMY=1" : "SECRET_KEY_BASE=unused";
   // Before 7.1, Rails served static files and logged to stdout only if these were set.
-  const asked = isNew ? "" : "RAILS_SERVE_STATIC_FILES=1 RAILS_LOG_TO_STDOUT=1 ";
+  const settings = isNew ? "" : "RAILS_SERVE_STATIC_FILES=1 RAILS_LOG_TO_STDOUT=1 ";
   const compile = `${ENVIRONMENT} ${secret} bundle exec rails assets:precompile`;
   const build = [
     ...(assets?.build !== undefined && !usesBundling(gems) ? [assets.build] : []),
@@ -54,7 +54,7 @@ export function railsApplication(folder: ProjectFolder, gems: RubyGems, assets: 
     framework: "rails",
     port: 3000,
     buildCommand: build.length === 0 ? null : build.join(" && "),
-    startCommand: `${ENVIRONMENT} ${asked}bundle exec rails server -b 0.0.0.0 -p $PORT`,
+    startCommand: `${ENVIRONMENT} ${settings}bundle exec rails server -b 0.0.0.0 -p $PORT`,
     env: variables(folder, gems),
   };
 }
