@@ -9,8 +9,8 @@ const SETTING = { initialWindow: 4, frameBytes: 5 } as const;
 
 /**
  * The server side of one HTTP/2 connection (RFC 9113), reduced to what gRPC needs. It exists because Bun's own server
- * stops sending when the client's flow-control window fills at the wrong moment (seen in 1.4.4): a build then waits for
- * its files forever.
+ * (1.4.4) miscounts the window of a stream when the client changes the initial size: a build then waits for its files
+ * forever. `tests/adapters/docker/http2_canary_test.ts` fails once that is repaired.
  */
 export class Http2Server implements StreamLink {
   readonly #socket: Socket;
