@@ -9,11 +9,11 @@ async function sent(way: "settings" | "update"): Promise<string> {
   return program.stdout.text();
 }
 
-test("Bun's own HTTP/2 still forgets a part of what its peer grants, so that ours is needed", async () => {
+test("Bun's own HTTP/2 still forgets a part of what its peer grants, so that it needs help", async () => {
   const [byUpdate, bySettings] = await Promise.all([sent("update"), sent("settings")]);
   expect(byUpdate).toBe(ALL);
   if (bySettings !== ALL) return;
   throw new Error(
-    "Bun's node:http2 works now: delete adapters/docker/build/http2, see docs/decisions/0015-docker-builds.md",
+    "Bun's node:http2 works now: delete adapters/docker/build/granting_updates.ts, see docs/decisions/0015",
   );
 });
