@@ -1,8 +1,8 @@
 import type { Secret } from "../../../domain/secret.ts";
 import { shellWord } from "../../../domain/shell_word.ts";
 import type { CallHandler } from "./build_session.ts";
-import { GRPC_STATUS } from "./http2/grpc_stream.ts";
-import { wireFields, WireMessage } from "./http2/wire_format.ts";
+import { GRPC_STATUS } from "./grpc_stream.ts";
+import { wireFields, WireMessage } from "./wire_format.ts";
 
 /** The gRPC method by which the engine requests a secret. */
 export const GET_SECRET = "/moby.buildkit.secrets.v1.Secrets/GetSecret";

@@ -1,9 +1,8 @@
+import { createServer, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { away, type EngineApi } from "../engine/engine_api.ts";
-import { GRPC_STATUS, GrpcStream } from "./http2/grpc_stream.ts";
-import type { Header } from "./http2/hpack.ts";
-import { Http2Server } from "./http2/http2_server.ts";
-import type { Http2Stream } from "./http2/http2_stream.ts";
+import { grantingUpdates } from "./granting_updates.ts";
+import { GRPC_STATUS, GrpcStream } from "./grpc_stream.ts";
 
 /** The headers of a call; a name may occur more than once. */
 export type CallMetadata = ReadonlyMap<string, readonly string[]>;
@@ -16,6 +15,8 @@ export type CallHandlers = Readonly<Record<string, CallHandler>>;
 
 const ANSWER_MS = 30_000;
 const MAX_HEAD_BYTES = 16_384;
+/** Every path that a build copies is a header of its own. */
+const HEADER_LIMITS = { maxHeaderListPairs: 100_000, settings: { maxHeaderListSize: 4 * 1_024 * 1_024 } };
 const HEALTHY = Uint8Array.of(0x08, 1);
 
 /** A connection on which the engine's builder requests what a build needs, while it lasts. */
@@ -41,7 +42,12 @@ export class BuildSession implements Disposable {
         methods: Object.keys(handlers),
         contextKey,
       });
-      new Http2Server(socket, (stream) => void answer(stream, handlers)).begin(arrived);
+      const server = createServer(HEADER_LIMITS);
+      server.on("sessionError", () => socket.destroy());
+      server.on("stream", (stream: ServerHttp2Stream, _headers: object, _flags: number, raw: readonly string[]) => {
+        void answer(stream, raw, handlers);
+      });
+      server.emit("connection", grantingUpdates(socket, arrived));
       return new BuildSession(id, socket);
     } catch (error) {
       socket.destroy();
@@ -105,10 +111,10 @@ function answerHead(socket: Socket): Promise<{ head: string; rest: Buffer }> {
   });
 }
 
-async function answer(stream: Http2Stream, handlers: CallHandlers): Promise<void> {
+async function answer(stream: ServerHttp2Stream, raw: readonly string[], handlers: CallHandlers): Promise<void> {
   const call = new GrpcStream(stream);
   try {
-    const metadata = metadataOf(stream.headers);
+    const metadata = metadataOf(raw);
     const method = metadata.get(":path")?.[0] ?? "";
     if (method === "/grpc.health.v1.Health/Check") await call.send(HEALTHY);
     else if (Object.hasOwn(handlers, method)) await handlers[method]!(call, metadata);
@@ -119,12 +125,13 @@ async function answer(stream: Http2Stream, handlers: CallHandlers): Promise<void
   }
 }
 
-/** Groups header values by name, in order; decodes those marked as encoded. */
-function metadataOf(headers: readonly Header[]): CallMetadata {
+/** Groups header values by name, in order, from alternating names and values; decodes those marked as encoded. */
+function metadataOf(raw: readonly string[]): CallMetadata {
   const metadata = new Map<string, string[]>();
-  for (const [name, value] of headers) {
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at]!;
     const values = metadata.get(name) ?? [];
-    values.push(value);
+    values.push(Buffer.from(raw[at + 1]!, "latin1").toString());
     metadata.set(name, values);
   }
   for (const [name, values] of metadata) {

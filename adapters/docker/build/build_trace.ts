@@ -1,4 +1,4 @@
-import { wireFields } from "./http2/wire_format.ts";
+import { wireFields } from "./wire_format.ts";
 
 /** A build step as the engine reports it at one moment. */
 export interface TraceStep {

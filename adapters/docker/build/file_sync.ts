@@ -3,8 +3,8 @@ import type { CallHandler } from "./build_session.ts";
 import { type ContextEntry, contentOf } from "./context_entry.ts";
 import type { ProjectTimes } from "./content_times.ts";
 import { followPaths } from "./follow_paths.ts";
-import type { GrpcStream } from "./http2/grpc_stream.ts";
-import { wireFields, WireMessage } from "./http2/wire_format.ts";
+import type { GrpcStream } from "./grpc_stream.ts";
+import { wireFields, WireMessage } from "./wire_format.ts";
 
 /** The gRPC method by which the engine requests files. */
 export const FILE_SYNC = "/moby.filesync.v1.FileSync/DiffCopy";

@@ -3,7 +3,7 @@ import { buildFailure } from "../../../adapters/docker/build/build_failure.ts";
 import { BuildLog } from "../../../adapters/docker/build/build_log.ts";
 import { buildTrace } from "../../../adapters/docker/build/build_trace.ts";
 import { ClassicLog } from "../../../adapters/docker/build/classic_log.ts";
-import { wireFields, WireMessage } from "../../../adapters/docker/build/http2/wire_format.ts";
+import { wireFields, WireMessage } from "../../../adapters/docker/build/wire_format.ts";
 
 interface StepFixture {
   readonly cached?: boolean;

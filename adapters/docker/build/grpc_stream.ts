@@ -1,33 +1,30 @@
-import type { Http2Stream } from "./http2_stream.ts";
+import type { ServerHttp2Stream } from "node:http2";
 
 /** gRPC status codes. */
 export const GRPC_STATUS = { ok: 0, unknown: 2, notFound: 5, unimplemented: 12 } as const;
 
 const HEAD_BYTES = 5;
 const MAX_MESSAGE_BYTES = 4 * 1_024 * 1_024;
-const HEADERS = [
-  [":status", "200"],
-  ["content-type", "application/grpc"],
-] as const;
 
 /** One gRPC call from the engine to this side: messages in both directions over one HTTP/2 stream. */
 export class GrpcStream {
-  readonly #stream: Http2Stream;
-  #responded = false;
+  readonly #stream: ServerHttp2Stream;
   #ended = false;
   /** The last send; each waits for the previous one, so that messages never interleave. */
   #sent: Promise<void> = Promise.resolve();
 
-  constructor(stream: Http2Stream) {
+  constructor(stream: ServerHttp2Stream) {
     this.#stream = stream;
+    // Whoever reads or writes notices that the stream is closed.
+    stream.on("error", () => {});
   }
 
   /**
-   * Yields the caller's messages until it has no more, or the stream breaks; throws a `RangeError` for one over 4 MiB.
+   * Yields the caller's messages until it has no more; throws when the stream breaks, and for a message over 4 MiB.
    */
   async *messages(): AsyncGenerator<Uint8Array> {
     let waiting: Buffer = Buffer.alloc(0);
-    for (let chunk = await this.#stream.read(); chunk !== undefined; chunk = await this.#stream.read()) {
+    for await (const chunk of this.#stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       waiting = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk]);
       while (waiting.length >= HEAD_BYTES) {
         const length = waiting.readUInt32BE(1);
@@ -50,8 +47,9 @@ export class GrpcStream {
     );
     const message = Buffer.concat([head, ...pieces]);
     this.#sent = this.#sent.then(async () => {
-      await this.#respond();
-      await this.#stream.write(message);
+      this.#respond();
+      if (this.#isOpen && !this.#stream.write(message)) await this.#drained();
+      if (!this.#isOpen) throw new Error("The stream is closed");
     });
     return this.#sent;
   }
@@ -61,16 +59,30 @@ export class GrpcStream {
     if (this.#ended) return;
     this.#ended = true;
     await this.#sent.catch(() => {});
-    await this.#respond();
-    await this.#stream.end([
-      ["grpc-status", `${status}`],
-      ["grpc-message", encodeURI(message)],
-    ]);
+    this.#respond();
+    if (!this.#isOpen) return;
+    this.#stream.once("wantTrailers", () =>
+      this.#stream.sendTrailers({ "grpc-status": `${status}`, "grpc-message": encodeURI(message) }),
+    );
+    this.#stream.end();
   }
 
-  async #respond(): Promise<void> {
-    if (this.#responded) return;
-    this.#responded = true;
-    await this.#stream.respond(HEADERS);
+  get #isOpen(): boolean {
+    return !this.#stream.destroyed && !this.#stream.closed;
+  }
+
+  #respond(): void {
+    if (this.#stream.headersSent || !this.#isOpen) return;
+    this.#stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+  }
+
+  #drained(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const done = () => {
+      this.#stream.off("drain", done).off("close", done);
+      resolve();
+    };
+    this.#stream.on("drain", done).on("close", done);
+    return promise;
   }
 }
