@@ -66,7 +66,8 @@ async function runTests(
   const tests = Bun.spawn([...(lane?.inside(command) ?? command)], {
     cwd: folder,
     detached: true,
-    env: { ...process.env, TMPDIR, ...lane?.environment },
+    // Test processes are too short-lived for the compiler of hot code to pay off.
+    env: { ...process.env, BUN_JSC_useFTLJIT: "0", TMPDIR, ...lane?.environment },
     stdio: ["ignore", shown, shown],
   });
   const end = () => endProcesses(tests.pid);

@@ -24,9 +24,9 @@ const root = new URL("../../../", import.meta.url).pathname;
 
 /**
  * How many files of a folder that needs servers run in one process. Parts run in parallel with others, and each process
- * costs a second.
+ * costs a second. Few of those with containers, because they take longest.
  */
-const PART = 2;
+const PART = { machine: 4, containers: 2, docker: 2 } as const;
 
 /** Slow files. They run first, so that no lane is left with them at the end. */
 const LONG = /\/(fault_matrix|paused_server|process_runtime|runtime|lost_lease|services_resume)_test\.ts$/;
@@ -52,17 +52,19 @@ function nameOf(file: string, isFast: boolean): string {
 
 function parts(name: string, all: readonly string[]): TestGroup[] {
   const files = [...all.filter((file) => LONG.test(file)), ...all.filter((file) => !LONG.test(file))];
-  return Array.from({ length: Math.ceil(files.length / PART) }, (_, index) => ({
+  const kind = kindOf(files[0]!);
+  const size = PART[kind];
+  return Array.from({ length: Math.ceil(files.length / size) }, (_, index) => ({
     name: `${name}, part ${index + 1}`,
-    files: files.slice(index * PART, (index + 1) * PART),
-    kind: kindOf(files[0]!),
+    files: files.slice(index * size, (index + 1) * size),
+    kind,
   }));
 }
 
 /** Tests of Docker adapters and of adapters whose servers (S3, SSH) run in Docker containers. */
 const WITH_DOCKER = "tests/integration/docker/";
 
-function kindOf(file: string): GroupKind {
+function kindOf(file: string): Exclude<GroupKind, "fast"> {
   if (file.startsWith("tests/containers/")) return "containers";
   return file.startsWith(WITH_DOCKER) ? "docker" : "machine";
 }
