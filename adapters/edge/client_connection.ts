@@ -288,10 +288,7 @@ export class ClientConnection implements Timed {
     if (this.#outlet.empty) this.#close();
   }
 
-  /**
-   * Half-closes while request bytes are unread: a full close would send a reset, and the client could lose the
-   * response.
-   */
+  /** Half-closes while request bytes are unread: the reset of a full close could make the client lose the response. */
   #close(): void {
     if (this.#ending === "lingering") return;
     this.#ending = "lingering";

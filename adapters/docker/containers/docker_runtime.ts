@@ -254,10 +254,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     this.#endings.notify(instanceId);
   }
 
-  /**
-   * Starts containers that should run but do not: the engine could not start them, or an earlier version gave up on
-   * them.
-   */
+  /** Starts containers that should run: the engine could not start them, or an earlier version gave up on them. */
   async #look(instanceId: string): Promise<void> {
     const record = await this.#own.find(instanceId);
     if (!record || !(isStartDue(record) || isGivenUp(record))) return;

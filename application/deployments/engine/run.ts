@@ -33,6 +33,8 @@ import type { Variables } from "../../../ports/projects/variables.ts";
 import type { Volumes } from "../../../ports/services/volumes.ts";
 import type { YamlReader } from "../../../ports/projects/yaml_reader.ts";
 import type { LocalSourceRules } from "../../projects/check_local_path.ts";
+import type { CleanImagesPorts } from "../cleanup/clean_images.ts";
+import type { EndPreviewsPorts } from "../cleanup/end_previews.ts";
 import type { EventWriter } from "./event_writer.ts";
 import { type Hold, LeaseLost } from "./hold.ts";
 import type { Slots } from "../../system/slots.ts";
@@ -93,10 +95,16 @@ export interface EngineSettings {
   readonly healthMs: number;
 }
 
-/** One deployment that this process runs. */
-export interface Run {
+/** The ports that every step needs, to store its progress and to log. */
+type RecordPorts = "clock" | "deploymentEvents" | "deployments";
+
+/** The ports of the work that continues after a run. */
+export type BackgroundPorts = EndPreviewsPorts & CleanImagesPorts;
+
+/** One deployment that this process runs, with the ports that a step names. */
+export interface Run<Name extends keyof EnginePorts = never> {
   /** Fenced: changes succeed only while the run holds its deployment. */
-  readonly ports: EnginePorts;
+  readonly ports: Pick<EnginePorts, RecordPorts | Name>;
   readonly hold: Hold;
   readonly settings: EngineSettings;
   readonly project: Project;
@@ -112,7 +120,7 @@ export interface Run {
    * Work to do after a successful run. The run no longer holds its deployment then, so each task checks itself what it
    * may still do.
    */
-  readonly backgroundTasks: ((ports: EnginePorts) => Promise<void>)[];
+  readonly backgroundTasks: ((ports: BackgroundPorts) => Promise<void>)[];
 }
 
 /**

@@ -14,7 +14,8 @@ import { dropVolumes } from "../../services/drop_volumes.ts";
 import { keepUpload } from "../cleanup/keep_upload.ts";
 import { AwaitsApproval } from "./build/ask_approval.ts";
 import { beginBuild } from "./build/begin_build.ts";
-import { bringLive, restoreFormer, isServing, retire } from "./changeover/bring_live.ts";
+import { bringLive, restoreFormer, isServing } from "./changeover/bring_live.ts";
+import { retire } from "./changeover/retire.ts";
 import { buildRelease } from "./build/build_release.ts";
 import { carryOutDecision } from "./decision/carry_out_decision.ts";
 import { end } from "./end.ts";
@@ -34,6 +35,9 @@ import {
 } from "./run.ts";
 import { tidyUp } from "./tidy_up.ts";
 
+/** A run with all ports of the engine. */
+type StepRun = Run<keyof EnginePorts>;
+
 const ATTEMPTS = 4;
 
 /** Runs a deployment from its stored state until it is settled or has to wait. Throws only on a bug or an outage. */
@@ -42,7 +46,7 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
     const project = await ports.projects.find(taken.organizationId, taken.projectId);
     if (!project) return;
     const fenced = fencedPorts(ports, hold);
-    const run: Run = {
+    const run: StepRun = {
       ports: fenced,
       hold,
       settings,
@@ -75,7 +79,7 @@ async function secretsBefore(
   return former ? secretValues(former, await deployments.environment(former.id)) : [];
 }
 
-async function carryOut(run: Run): Promise<void> {
+async function carryOut(run: StepRun): Promise<void> {
   await refuseHopeless(run);
   if (run.deployment.status === "queued") await beginBuild(run);
   else if (run.deployment.attempts > 1 && !run.deployment.prompt)
@@ -94,7 +98,7 @@ async function carryOut(run: Run): Promise<void> {
  * Stops a cancelled deployment, and one that was interrupted too often. A release that serves already is always
  * finished.
  */
-async function refuseHopeless(run: Run): Promise<void> {
+async function refuseHopeless(run: StepRun): Promise<void> {
   const { cancelRequested, attempts } = run.deployment;
   if ((!cancelRequested && attempts <= ATTEMPTS) || (await isServing(run))) return;
   if (cancelRequested) throw new Stopped("The deployment was cancelled");
@@ -106,7 +110,7 @@ async function refuseHopeless(run: Run): Promise<void> {
 }
 
 /** Retires the former release and removes what no rollback can use. A failure does not undo a release that serves. */
-async function leaveFormer(run: Run, which: readonly ("retire" | "clean")[]): Promise<void> {
+async function leaveFormer(run: StepRun, which: readonly ("retire" | "clean")[]): Promise<void> {
   const { project, deployment } = run;
   const served = deployment.environment === "preview" ? project : { ...project, activeDeploymentId: deployment.id };
   const later: RunInBackground = (work) => run.backgroundTasks.push(work);
@@ -130,7 +134,7 @@ async function leaveFormer(run: Run, which: readonly ("retire" | "clean")[]): Pr
  * Ends a run that could not continue. A wait, a shutdown, an outage or a lost lease leaves everything to the next run,
  * and so does a release that serves already. Anything else is undone first.
  */
-async function settle(run: Run, error: unknown): Promise<void> {
+async function settle(run: StepRun, error: unknown): Promise<void> {
   try {
     await conclude(run, error);
   } catch (problem) {
@@ -139,7 +143,7 @@ async function settle(run: Run, error: unknown): Promise<void> {
   }
 }
 
-async function conclude(run: Run, error: unknown): Promise<void> {
+async function conclude(run: StepRun, error: unknown): Promise<void> {
   const reason = run.signal.aborted ? (run.signal.reason as StopReason) : undefined;
   const cause = error instanceof StepFailed ? error.cause : error;
   if (cause instanceof AwaitsApproval) return run.writer.flush();
@@ -175,7 +179,7 @@ function deploymentErrorOf(run: Run, error: unknown, cause: unknown): Deployment
 }
 
 /** Removes the sources of former attempts beyond the rollback window; the sweep retries what fails. */
-async function forgetSources({ ports, project, settings }: Run): Promise<void> {
+async function forgetSources({ ports, project, settings }: StepRun): Promise<void> {
   await cleanSources(ports, settings.rollbackWindow)(project).catch(() => {});
 }
 
@@ -183,7 +187,7 @@ async function forgetSources({ ports, project, settings }: Run): Promise<void> {
  * Removes everything of an unfinished deployment except what it can be built from again, and leaves traffic where it
  * was before.
  */
-async function undo(run: Run): Promise<void> {
+async function undo(run: StepRun): Promise<void> {
   const { deployment, ports } = run;
   const own = (deployment.artifactOf ?? deployment.id) === deployment.id;
   const tasks = [

@@ -16,12 +16,25 @@ import { EventWriter } from "../event_writer.ts";
 import { promotedInput } from "./promoted_input.ts";
 import { type Run, logLine, store } from "../run.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<
+  | "domains"
+  | "hostFolders"
+  | "liveReleases"
+  | "manifestParser"
+  | "projects"
+  | "releaseFolders"
+  | "serviceSets"
+  | "variables"
+  | "yamlReader"
+>;
+
 /**
  * Starts the build of a queued deployment with the project's present variables and settings; the deployment's own
  * overrides still apply. A rollback keeps everything as recorded, and a promoted preview everything except variables
  * and endpoints. Settings that are no longer valid fail the deployment before anything is built.
  */
-export async function beginBuild(run: Run): Promise<void> {
+export async function beginBuild(run: StepRun): Promise<void> {
   const { clock } = run.ports;
   const { own, source } = run.deployment;
   const input = source.kind === "artifact" ? await promotedInput(run, source) : await presentInput(run);
@@ -45,7 +58,7 @@ function sayWhatIsKept(run: Run): void {
   logLine(run, null, `Keeps the ${kept.join(" and ")} that were given for ${redeployOf}; ${others}`);
 }
 
-async function presentInput(run: Run): Promise<BuildInput> {
+async function presentInput(run: StepRun): Promise<BuildInput> {
   const { deployment, ports, project, settings } = run;
   const { environment: target, id, own = {} } = deployment;
   const [environment, known] = await Promise.all([
@@ -78,7 +91,7 @@ async function presentInput(run: Run): Promise<BuildInput> {
 
 /** Stores the services that the project's settings give, before detection. */
 async function recordGiven(
-  { deployment, ports }: Run,
+  { deployment, ports }: StepRun,
   before: ServiceSet | undefined,
   given: readonly ServiceSpec[] | undefined,
 ): Promise<void> {
@@ -88,7 +101,7 @@ async function recordGiven(
 
 /** Returns the source that the project is linked to now; an upload or a fixed commit stays unchanged. */
 async function presentSource(
-  run: Run,
+  run: StepRun,
   given: readonly ServiceSpec[] | undefined,
 ): Promise<Partial<Pick<Deployment, "source" | "branch">>> {
   const { own, source } = run.deployment;
@@ -104,7 +117,7 @@ async function presentSource(
  * Rejects a local folder that may no longer be a source, unless the deployment was requested for this same folder by a
  * caller who may deploy any.
  */
-async function checkFolder(run: Run, found: DeploymentSource): Promise<void> {
+async function checkFolder(run: StepRun, found: DeploymentSource): Promise<void> {
   const { deployment, ports, project, settings } = run;
   const { own, source } = deployment;
   if (found.kind !== "local") return;

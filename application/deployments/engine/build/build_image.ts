@@ -12,6 +12,9 @@ import { outputMissing } from "./refuse_empty_site.ts";
 import { folderOf, workingFolder } from "../../../services/release_folder.ts";
 import { type Run, logLine, store } from "../run.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<"imageBuilder" | "releaseFolders" | "releaseImages">;
+
 const DOCKERFILE_BYTES = 1_048_576;
 
 /** The git history does not belong in an image. */
@@ -40,7 +43,7 @@ export interface ImageBuildPlan extends ImageBuildInput {
  * Builds the image of a deployment with one service. A static site is extracted from the image again, because its
  * release is a folder that the edge serves.
  */
-export async function buildImage(run: Run, found: Detection, signal: AbortSignal): Promise<void> {
+export async function buildImage(run: StepRun, found: Detection, signal: AbortSignal): Promise<void> {
   const { plan } = run.deployment;
   const fitsProcess = plan.projectType !== "docker";
   const unit: ImageUnit = { service: SOLE_SERVICE, plan, text: null, givesVariables: true, fitsProcess };
@@ -72,7 +75,7 @@ export function declaredPort(
 
 /** Builds the image of one service of a deployment. */
 export async function buildUnit(
-  run: Run,
+  run: StepRun,
   unit: ImageUnit,
   buildPlan: ImageBuildPlan,
   signal: AbortSignal,
@@ -98,13 +101,13 @@ export async function buildUnit(
 }
 
 /** Returns the input of an image build: the service's own Dockerfile, or a generated one. */
-export function imageBuildPlan(run: Run, unit: ImageUnit, found: Detection): Promise<ImageBuildPlan> {
+export function imageBuildPlan(run: StepRun, unit: ImageUnit, found: Detection): Promise<ImageBuildPlan> {
   return unit.plan.projectType === "docker" ? ownDockerfile(run, unit) : generated(run, unit, found);
 }
 
 /** Extracts a static site from the image that it was built in. */
 export async function extractSite(
-  run: Run,
+  run: StepRun,
   { plan }: ImageUnit,
   { image: recipe }: Detection,
   image: string,
@@ -127,7 +130,7 @@ function lineOrigin({ service }: ImageUnit): string | null {
 }
 
 /** Uses the project's own Dockerfile, with the non-secret variables that it declares as build arguments. */
-async function ownDockerfile(run: Run, unit: ImageUnit): Promise<ImageBuildPlan> {
+async function ownDockerfile(run: StepRun, unit: ImageUnit): Promise<ImageBuildPlan> {
   const { deployment } = run;
   const { buildArgs, buildTarget, dockerfile, rootDirectory } = unit.plan;
   const within = await folderOf(run);
@@ -185,7 +188,7 @@ function tellHidden(run: Run, name: string): void {
   );
 }
 
-async function generated(run: Run, { plan }: ImageUnit, found: Detection): Promise<ImageBuildPlan> {
+async function generated(run: StepRun, { plan }: ImageUnit, found: Detection): Promise<ImageBuildPlan> {
   const recipe = recipeFor(plan, found);
   const { deployment, environment } = run;
   if (!recipe)

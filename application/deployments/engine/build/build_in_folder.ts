@@ -2,6 +2,9 @@ import type { BuildRequest } from "../../../../ports/deployments/builder.ts";
 import { folderOf, workingFolder } from "../../../services/release_folder.ts";
 import type { Run } from "../run.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<"builder" | "releaseFolders">;
+
 /** A part of a release that is built in the release folder itself. */
 export interface FolderUnit {
   /** The service of the log lines; `null` for a single-service project. */
@@ -11,7 +14,7 @@ export interface FolderUnit {
 
 /** Runs the build commands in the release folder itself. */
 export async function buildInFolder(
-  run: Run,
+  run: StepRun,
   unit: FolderUnit,
   commands: BuildRequest["commands"],
   signal: AbortSignal,

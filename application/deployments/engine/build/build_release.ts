@@ -23,11 +23,30 @@ import { type Run, logLine, step, store } from "../run.ts";
 import { sayPort } from "./say_port.ts";
 import { settlePlan } from "../../../../domain/deployments/settle_plan.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<
+  | "builder"
+  | "containerEngine"
+  | "hostFolders"
+  | "imageBuilder"
+  | "imageRegistry"
+  | "installation"
+  | "keptSources"
+  | "liveReleases"
+  | "manifestParser"
+  | "releaseFolders"
+  | "releaseImages"
+  | "serviceSets"
+  | "sources"
+  | "uploadFiles"
+  | "yamlReader"
+>;
+
 /**
  * Makes the release of a deployment: fetches, detects and builds it, or reuses the artifact of the deployment that it
  * goes back to.
  */
-export async function buildRelease(run: Run): Promise<void> {
+export async function buildRelease(run: StepRun): Promise<void> {
   const { source } = run.deployment;
   if (source.kind === "artifact" && (await isKept(run, source.deploymentId))) {
     logLine(run, null, "The release still exists: nothing has to be built");
@@ -53,7 +72,7 @@ export async function buildRelease(run: Run): Promise<void> {
  * Whether an artifact can run as it is: its folder is finished, and exactly the recorded images, if any, are still
  * there.
  */
-async function isKept({ deployment, ports }: Run, artifactOf: string): Promise<boolean> {
+async function isKept({ deployment, ports }: StepRun, artifactOf: string): Promise<boolean> {
   if (!(await ports.releaseFolders.find(artifactOf))?.finished) return false;
   const records = await recordsOf(ports, deployment);
   for (const { filesOf = artifactOf, image, spec } of records) {
@@ -85,7 +104,7 @@ async function built(run: Run, artifactOf: string): Promise<void> {
   );
 }
 
-async function recognise(run: Run): Promise<void> {
+async function recognise(run: StepRun): Promise<void> {
   if (await isGiven(run)) return resolveServices(run, null);
   const detection = await detected(run);
   if (isOfServices(run, detection)) {
@@ -106,7 +125,7 @@ async function recognise(run: Run): Promise<void> {
 }
 
 /** Whether the services were given explicitly. */
-async function isGiven({ deployment, ports }: Run): Promise<boolean> {
+async function isGiven({ deployment, ports }: StepRun): Promise<boolean> {
   return hasServices(deployment) && ((await ports.serviceSets.read(deployment.id))?.given ?? null) !== null;
 }
 
@@ -116,7 +135,7 @@ function isOfServices({ deployment: { plan } }: Run, { projectType }: Detection)
   return wants === "services";
 }
 
-async function detected(run: Run): Promise<Detection> {
+async function detected(run: StepRun): Promise<Detection> {
   const { id, plan } = run.deployment;
   const root = resolveRoot(plan);
   if (!(await holdsFolder(run, root))) {
@@ -128,7 +147,7 @@ async function detected(run: Run): Promise<Detection> {
   return detectIn(run.ports, id, root);
 }
 
-async function planned(run: Run, found: Detection): Promise<DeploymentPlan & { readonly runtime: RuntimeName }> {
+async function planned(run: StepRun, found: Detection): Promise<DeploymentPlan & { readonly runtime: RuntimeName }> {
   const { deployment, environment, settings } = run;
   const plan = settlePlan(deployment.plan, found, { environment, preset: settings.runtime });
   const { containerEngine, installation } = run.ports;
@@ -151,7 +170,7 @@ function howItRuns({ dockerfile, projectType, startCommand }: DeploymentPlan): s
   return `started by "${startCommand}"`;
 }
 
-async function build(run: Run): Promise<void> {
+async function build(run: StepRun): Promise<void> {
   const { plan } = run.deployment;
   if (hasServices(run.deployment)) return buildServices(run);
   const given = commandsOf(plan);

@@ -16,6 +16,7 @@ import { buildInFolder, commandsOf } from "./build_in_folder.ts";
 import { buildTag, buildUnit, type ImageUnit, imageBuildPlan, declaredPort, extractSite } from "./build_image.ts";
 import { fitProcesses } from "./choose_services_runtime.ts";
 import { withBuildTimeout } from "./in_time.ts";
+import { folderDigests, isBuiltInFolder, mountedDigest } from "./service_digests.ts";
 import { isOwnFailure } from "../changeover/own_failure.ts";
 import { listensOn, published } from "../../../../domain/services/published_ports.ts";
 import { recordsOf } from "../../../services/records_of.ts";
@@ -24,6 +25,18 @@ import { artifactGone } from "../../../services/release_folder.ts";
 import { type Run, logLine, store } from "../run.ts";
 import { publishService } from "../changeover/service_ledger.ts";
 import { Slots } from "../../../system/slots.ts";
+
+/** A run with the ports of this step. */
+type StepRun = Run<
+  | "builder"
+  | "imageBuilder"
+  | "imageRegistry"
+  | "liveReleases"
+  | "manifestParser"
+  | "releaseFolders"
+  | "releaseImages"
+  | "serviceSets"
+>;
 
 /** A service that is built from the source. */
 type BuiltSpec = ServiceSpec & { readonly from: ServiceApp | ServiceDockerfile };
@@ -58,7 +71,7 @@ interface Made {
  * over from the live release. A failed service is recorded with the reason, as long as another one can go live without
  * it.
  */
-export async function buildServices(run: Run): Promise<void> {
+export async function buildServices(run: StepRun): Promise<void> {
   const { serviceSets, liveReleases } = run.ports;
   const { id, plan, projectId } = run.deployment;
   const serviceSet = await serviceSets.read(id);
@@ -134,7 +147,7 @@ async function notBuilt(run: Run, { spec }: ServiceRecord, { code, message }: Fa
   return { record: { spec, image: null, madeFrom: null, failure }, port: null };
 }
 
-async function make(run: Run, spec: ServiceSpec, options: BuildOptions): Promise<Made> {
+async function make(run: StepRun, spec: ServiceSpec, options: BuildOptions): Promise<Made> {
   await publishService(run, spec.name, { status: "building" });
   const { from } = spec;
   const made =
@@ -146,7 +159,7 @@ async function make(run: Run, spec: ServiceSpec, options: BuildOptions): Promise
 }
 
 async function fetched(
-  run: Run,
+  run: StepRun,
   spec: ServiceSpec,
   { reference, pull }: Extract<ServiceOrigin, { kind: "image" }>,
   signal: AbortSignal,
@@ -162,44 +175,14 @@ async function fetched(
   return { record: { spec, image, madeFrom: await mountedDigest(run, spec) }, port };
 }
 
-async function built(run: Run, spec: BuiltSpec, options: BuildOptions): Promise<Made> {
+async function built(run: StepRun, spec: BuiltSpec, options: BuildOptions): Promise<Made> {
   await refuseMissingFolder(run, spec.name, spec.from);
   const plan = settledPlan(spec, run.deployment.plan.runtime);
   return isBuiltInFolder(plan) ? builtFolder(run, spec, plan, options) : builtImage(run, spec, plan, options);
 }
 
-/**
- * Input digests of the services that are built in the release folder: each covers its own folder, or the whole source
- * if it may use other parts.
- */
-async function folderDigests(run: Run, wanted: readonly ServiceRecord[]): Promise<ReadonlyMap<string, string>> {
-  const { id, plan } = run.deployment;
-  const digests = new Map<string, string>();
-  for (const { spec } of wanted) {
-    const { from } = spec;
-    const own = from.kind === "image" ? undefined : settledPlan({ ...spec, from }, plan.runtime);
-    if (!own || !isBuiltInFolder(own)) continue;
-    const root = own.rootDirectory ?? "";
-    const found = await detectIn(run.ports, id, root === "" ? "" : `${root}/`);
-    const source = await run.ports.releaseFolders.digest(id, found.image?.wholeRepository ? "" : root);
-    const commands = commandsOf(own);
-    const how = commands.length === 0 ? [] : [run.deployment.buildTag, ...commands.map(({ command }) => command)];
-    digests.set(spec.name, [source?.digest ?? "", ...how].join("+"));
-  }
-  return digests;
-}
-
-function isBuiltInFolder(plan: DeploymentPlan): boolean {
-  return plan.runtime !== "docker" || isPlainSite(plan);
-}
-
-/** A static site without install or build commands. */
-function isPlainSite({ buildCommand, installCommand, projectType }: DeploymentPlan): boolean {
-  return projectType === "static" && installCommand === null && buildCommand === null;
-}
-
 async function builtFolder(
-  run: Run,
+  run: StepRun,
   spec: BuiltSpec,
   plan: DeploymentPlan,
   { digests, inTurn, signal }: BuildOptions,
@@ -214,7 +197,7 @@ async function builtFolder(
 }
 
 async function builtImage(
-  run: Run,
+  run: StepRun,
   spec: BuiltSpec,
   plan: DeploymentPlan,
   { fitsProcess, former, images, signal }: BuildOptions,
@@ -258,7 +241,7 @@ async function builtImage(
 
 /** Builds an image, unless another service already builds the same: then its image is kept for this service too. */
 async function builtOnce(
-  run: Run,
+  run: StepRun,
   service: string,
   build: () => Promise<BuiltImage>,
   { digest, images }: { readonly digest: string } & Pick<BuildOptions, "images">,
@@ -280,17 +263,6 @@ async function builtOnce(
 function withPort(spec: BuiltSpec, plan: DeploymentPlan): ServiceSpec {
   if (spec.from.kind !== "app") return spec;
   return { ...spec, environment: { ...spec.environment, PORT: `${plan.port ?? USUAL_PORT}` } };
-}
-
-/** The digest of the source files that a service mounts; `null` if it mounts none. */
-async function mountedDigest({ deployment, ports }: Run, { container }: ServiceSpec): Promise<string | null> {
-  const digests: string[] = [];
-  for (const mount of container.mounts) {
-    if (mount.kind !== "source") continue;
-    const found = await ports.releaseFolders.digest(deployment.id, mount.path);
-    digests.push(`${mount.target}=${found?.digest ?? ""}`);
-  }
-  return digests.length === 0 ? null : digests.join("+");
 }
 
 function isPublic({ deployment }: Run, name: string): boolean {

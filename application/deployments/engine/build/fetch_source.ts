@@ -5,11 +5,17 @@ import { withBuildTimeout } from "./in_time.ts";
 import { artifactGone } from "../../../services/release_folder.ts";
 import { type Run, logLine, store } from "../run.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<"keptSources" | "releaseFolders" | "sources" | "uploadFiles">;
+
 /**
  * Fetches the source of a deployment into its release folder. Files that came from a folder are also kept unchanged,
  * because a build may change the release folder.
  */
-export async function fetchSource(run: Run, source: Exclude<DeploymentSource, { kind: "artifact" }>): Promise<void> {
+export async function fetchSource(
+  run: StepRun,
+  source: Exclude<DeploymentSource, { kind: "artifact" }>,
+): Promise<void> {
   const { keptSources, releaseFolders } = run.ports;
   const { id } = run.deployment;
   const folder = await releaseFolders.make(id);
@@ -29,7 +35,7 @@ export async function fetchSource(run: Run, source: Exclude<DeploymentSource, { 
 
 /** Keeps the source of a deployment; returns `false` if it copies a release whose own source is not kept. */
 async function keepSource(
-  run: Run,
+  run: StepRun,
   source: Extract<DeploymentSource, { kind: "upload" | "local" | "copy" }>,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -42,7 +48,7 @@ async function keepSource(
 }
 
 /** Releases that predate kept sources are rebuilt from their release folder. */
-function copyRelease({ deployment, ports }: Run, source: DeploymentSource): Promise<boolean> {
+function copyRelease({ deployment, ports }: StepRun, source: DeploymentSource): Promise<boolean> {
   return source.kind === "copy"
     ? ports.releaseFolders.copy(source.deploymentId, deployment.id)
     : Promise.resolve(false);
@@ -54,7 +60,7 @@ interface Target {
   readonly shared?: boolean;
 }
 
-function fetchInto(run: Run, source: FetchableSource, target: Target): Promise<FetchedSource> {
+function fetchInto(run: StepRun, source: FetchableSource, target: Target): Promise<FetchedSource> {
   const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
   return run.ports.sources.fetch(exactly(source, run.deployment), { ...target, log });
 }

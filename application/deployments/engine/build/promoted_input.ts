@@ -14,6 +14,18 @@ import { hasServices } from "../../../../domain/services/sole_service.ts";
 import { resolveRoot, servicesInSource, withVariables } from "./resolve_services.ts";
 import { type Run, logLine } from "../run.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<
+  | "domains"
+  | "liveReleases"
+  | "manifestParser"
+  | "projects"
+  | "releaseFolders"
+  | "serviceSets"
+  | "variables"
+  | "yamlReader"
+>;
+
 type Artifact = Extract<DeploymentSource, { kind: "artifact" }>;
 type Endpoints = DeploymentPlan["publicEndpoints"];
 
@@ -21,7 +33,7 @@ type Endpoints = DeploymentPlan["publicEndpoints"];
  * What a promoted preview reads from its project: variables and endpoints; everything else stays as built. Returns
  * `undefined` for a rollback.
  */
-export async function promotedInput(run: Run, source: Artifact): Promise<BuildInput | undefined> {
+export async function promotedInput(run: StepRun, source: Artifact): Promise<BuildInput | undefined> {
   if (source.promotes === undefined) return undefined;
   const { deployment, ports, project, settings } = run;
   const [environment, known] = await Promise.all([
@@ -56,7 +68,7 @@ interface Promotion {
 }
 
 /** Records the services with their present environment and ports; resolves to the public endpoints. */
-async function promoteServices(run: Run, { environment, folder, wanted }: Promotion): Promise<Endpoints> {
+async function promoteServices(run: StepRun, { environment, folder, wanted }: Promotion): Promise<Endpoints> {
   const { serviceSets } = run.ports;
   const { id } = run.deployment;
   const serviceSet = await serviceSets.read(id);
@@ -82,7 +94,7 @@ async function promoteServices(run: Run, { environment, folder, wanted }: Promot
 
 /** The services as they would be resolved now from the preview's source. */
 async function presentServices(
-  run: Run,
+  run: StepRun,
   { given }: ServiceSet,
   { environment, folder }: Omit<Promotion, "wanted">,
 ): Promise<readonly ServiceSpec[]> {

@@ -2,9 +2,12 @@ import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
 import type { Run } from "../run.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<"releaseFolders">;
+
 /** Rejects a site without files, which would answer every request with 404. */
 export async function refuseEmptySite(
-  run: Run,
+  run: StepRun,
   { artifactOf, id }: Pick<Deployment, "artifactOf" | "id">,
   site: string,
 ): Promise<void> {

@@ -3,6 +3,9 @@ import { invalid } from "../../../../domain/failure.ts";
 import { holdsFolder } from "./holds_folder.ts";
 import type { Run } from "../run.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<"releaseFolders">;
+
 /** The folder of the source that a service is built in; `null` for an image. */
 export function buildFolder(from: ServiceOrigin): string | null {
   if (from.kind === "image") return null;
@@ -10,7 +13,7 @@ export function buildFolder(from: ServiceOrigin): string | null {
 }
 
 /** Rejects a service whose build folder is missing in the source. */
-export async function refuseMissingFolder(run: Run, name: string, from: ServiceOrigin): Promise<void> {
+export async function refuseMissingFolder(run: StepRun, name: string, from: ServiceOrigin): Promise<void> {
   const folder = buildFolder(from);
   if (folder === null || (await holdsFolder(run, folder))) return;
   const sentence = `Cannot build ${name}: there is no folder ${folder} in this source`;

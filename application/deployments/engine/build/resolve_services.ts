@@ -30,11 +30,23 @@ import { pendingService } from "../changeover/service_ledger.ts";
 import { sayPort } from "./say_port.ts";
 import { settlePlan } from "../../../../domain/deployments/settle_plan.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<
+  | "containerEngine"
+  | "hostFolders"
+  | "installation"
+  | "liveReleases"
+  | "manifestParser"
+  | "releaseFolders"
+  | "serviceSets"
+  | "yamlReader"
+>;
+
 /**
  * Resolves which services a deployment consists of, and how each is built and run: as given, else as detected in the
  * source.
  */
-export async function resolveServices(run: Run, found: Detection | null): Promise<void> {
+export async function resolveServices(run: StepRun, found: Detection | null): Promise<void> {
   const { serviceSets } = run.ports;
   const { id, plan } = run.deployment;
   const given = (await serviceSets.read(id))?.given ?? null;
@@ -80,7 +92,7 @@ export function withVariables(
   });
 }
 
-async function detectedServices(run: Run, found: Detection): Promise<readonly ServiceSpec[]> {
+async function detectedServices(run: StepRun, found: Detection): Promise<readonly ServiceSpec[]> {
   const { deployment, environment } = run;
   const { services, warnings } = await servicesInSource(run, found, { folder: deployment.id, environment });
   for (const warning of warnings) logLine(run, "detect", run.writer.masked(warning), "warn");
@@ -94,7 +106,7 @@ export function resolveRoot({ rootDirectory }: Pick<DeploymentPlan, "rootDirecto
 
 /** The services in the source of a release folder, with their environment. */
 export async function servicesInSource(
-  { deployment, ports }: Pick<Run, "deployment" | "ports">,
+  { deployment, ports }: Pick<Run<"releaseFolders" | "yamlReader">, "deployment" | "ports">,
   found: Detection,
   { folder, environment }: { readonly folder: string; readonly environment: ReadonlyMap<string, Secret> },
 ): Promise<{ readonly services: readonly ServiceSpec[]; readonly warnings: readonly string[] }> {
@@ -123,7 +135,7 @@ function part(name: string, rootDirectory: string): ServiceSpec {
 }
 
 /** Detects how a service from the source is built. */
-async function recognise(run: Run, spec: ServiceSpec, runtime: RuntimeName): Promise<ServiceSpec> {
+async function recognise(run: StepRun, spec: ServiceSpec, runtime: RuntimeName): Promise<ServiceSpec> {
   // The build of this service reports the missing folder, and the other services continue.
   if (!(await holdsFolder(run, buildFolder(spec.from) ?? ""))) return spec;
   if (!(await needsDetection(run, spec))) return spec;
@@ -155,7 +167,7 @@ function notStartable({ name }: ServiceSpec, root: string, found: Detection): st
 }
 
 /** A Dockerfile describes its own build; a `build` without any Dockerfile is detected like an app. */
-async function needsDetection({ deployment, ports }: Run, { from }: ServiceSpec): Promise<boolean> {
+async function needsDetection({ deployment, ports }: StepRun, { from }: ServiceSpec): Promise<boolean> {
   if (from.kind === "image") return false;
   if (from.kind === "app") return true;
   if (from.text !== null || from.dockerfile !== null || from.target !== null) return false;

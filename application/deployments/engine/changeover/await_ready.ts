@@ -5,6 +5,9 @@ import { type Run, logLine } from "../run.ts";
 import { healthPath, sentenceName, type Started } from "./started_service.ts";
 import { ended, lost, unanswered } from "./why_unready.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<"healthProbe" | "instanceSockets" | "runtime">;
+
 /** Polls often at first, because most programs listen quickly. */
 const LOOK_MS = { first: 5, last: 100 } as const;
 const WATCH_MS = 250;
@@ -14,7 +17,7 @@ const CHECK = { intervalMs: 30_000, timeoutMs: 30_000, retries: 3, startPeriodMs
 const UNWELL: ProbeResult = { isHealthy: false, status: null };
 
 /** Waits until a service is healthy for the first time, or done if it is one-shot. */
-export async function awaitReady(run: Run, started: Started, signal: AbortSignal): Promise<"healthy" | "done"> {
+export async function awaitReady(run: StepRun, started: Started, signal: AbortSignal): Promise<"healthy" | "done"> {
   const { instanceId, record } = started;
   const limitMs = limitOf(run, record);
   const until = performance.now() + limitMs;
@@ -38,7 +41,7 @@ export async function awaitReady(run: Run, started: Started, signal: AbortSignal
  * Watches a service until it has stayed up for the probation. A public one must not fail in that time; another may
  * still restart because a dependency is not up yet, as long as it then stays up.
  */
-export async function stayUp(run: Run, started: Started, signal: AbortSignal): Promise<void> {
+export async function stayUp(run: StepRun, started: Started, signal: AbortSignal): Promise<void> {
   const { instanceId, isPublic, record } = started;
   const { probationMs } = run.settings;
   const limit = performance.now() + Math.max(limitOf(run, record), probationMs);
@@ -65,7 +68,7 @@ export async function stayUp(run: Run, started: Started, signal: AbortSignal): P
  * also decides if the image's check has no result by the deadline, because some run only every few minutes. A service
  * that is not public is healthy while it runs.
  */
-async function healthOf(run: Run, started: Started, instance: Instance, isLate: boolean): Promise<ProbeResult> {
+async function healthOf(run: StepRun, started: Started, instance: Instance, isLate: boolean): Promise<ProbeResult> {
   const { health, host, port, relayed, status } = instance;
   const path = healthPath(run, started);
   const isUnchecked = health === null || (health === "starting" && isLate);
@@ -75,7 +78,7 @@ async function healthOf(run: Run, started: Started, instance: Instance, isLate: 
 }
 
 /** Without a health path an open port is enough to go live, so a release that only returns errors gets a warning. */
-async function warnOfErrors(run: Run, started: Started, { host, port, relayed }: Instance): Promise<void> {
+async function warnOfErrors(run: StepRun, started: Started, { host, port, relayed }: Instance): Promise<void> {
   if (!started.isPublic || port === null || healthPath(run, started) !== null) return;
   const target = { host, port, path: "/", relayed };
   const { status } = await run.ports.healthProbe.check(target, { timeoutMs: PROBE_MS });
@@ -96,7 +99,7 @@ function limitOf({ settings }: Run, { spec }: ServiceRecord): number {
   return Math.min(Math.max(settings.healthMs, neededMs), Math.max(settings.healthMs, settings.buildTimeoutMs));
 }
 
-async function refuseEnded(run: Run, started: Started, instance: Instance | undefined): Promise<void> {
+async function refuseEnded(run: StepRun, started: Started, instance: Instance | undefined): Promise<void> {
   if (!instance || instance.status === "exited" || instance.failing) throw await ended(run, started, instance);
 }
 

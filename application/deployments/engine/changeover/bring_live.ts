@@ -3,27 +3,35 @@ import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { inContainers, usesContainers } from "../../../../domain/deployments/instance_id.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import type { LiveRelease } from "../../../../ports/deployments/live_releases.ts";
-import type { Instance } from "../../../../ports/services/runtime.ts";
 import { checkHostMounts } from "../../../projects/check_host_mounts.ts";
-import { cleanImages } from "../../cleanup/clean_images.ts";
 import { ensureServices } from "../../../services/ensure_services.ts";
-import { isInUse } from "../../../services/instance_in_use.ts";
 import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
 import type { Outcome, RunningService } from "./changeover_plan.ts";
 import { publicServices } from "../../../../domain/services/public_services.ts";
 import { recordsOf } from "../../../services/records_of.ts";
 import { hasServices } from "../../../../domain/services/sole_service.ts";
 import type { StopReason } from "../hold.ts";
-import { type EnginePorts, type Run, step, store } from "../run.ts";
+import { type Run, step, store } from "../run.ts";
 import { publicAddresses, routesTo } from "../../../services/service_routes.ts";
 import { pendingService, serviceEvent, publishService, withService } from "./service_ledger.ts";
 
-const DRAIN_MS = 30_000;
-/** How long the edges of other processes may take to follow. */
-const FOLLOW_MS = 1_000;
+/** A run with the ports of this step. */
+type StepRun = Run<
+  | "domains"
+  | "edge"
+  | "healthProbe"
+  | "hostFolders"
+  | "instanceSockets"
+  | "liveReleases"
+  | "projects"
+  | "releaseFolders"
+  | "releaseImages"
+  | "runtime"
+  | "serviceSets"
+>;
 
 /** Starts a release, waits until it is healthy and has stayed up, and moves traffic to it. */
-export async function bringLive(run: Run): Promise<void> {
+export async function bringLive(run: StepRun): Promise<void> {
   if (await isServing(run)) await step(run, "switch", () => announce(run));
   else {
     await restoreFormer(run);
@@ -47,13 +55,13 @@ export async function bringLive(run: Run): Promise<void> {
 }
 
 /** Whether traffic has moved to this deployment already. */
-export async function isServing({ deployment, ports }: Run): Promise<boolean> {
+export async function isServing({ deployment, ports }: StepRun): Promise<boolean> {
   if (deployment.steps.some(({ name, status }) => name === "switch" && status === "done")) return true;
   return (await ports.liveReleases.among([deployment.id])).has(deployment.id);
 }
 
 /** Leaves traffic with the former release, all of it running, and removes every instance of this deployment. */
-export async function restoreFormer(run: Run): Promise<void> {
+export async function restoreFormer(run: StepRun): Promise<void> {
   const { deployment, ports, settings } = run;
   const former = await formerRelease(run);
   const { visited = [], others = [] } = await ownInstances(run, former);
@@ -68,7 +76,7 @@ export async function restoreFormer(run: Run): Promise<void> {
 }
 
 /** The instances of a deployment that are not part of the former release: public ones (`visited`) and `others`. */
-async function ownInstances({ deployment, ports }: Run, former: LiveRelease | undefined) {
+async function ownInstances({ deployment, ports }: StepRun, former: LiveRelease | undefined) {
   // The start step is stored before anything is started.
   if (!deployment.steps.some(({ name }) => name === "start")) return {};
   const needed = new Set(former?.deployment.services.map(({ instanceId }) => instanceId));
@@ -81,7 +89,7 @@ async function ownInstances({ deployment, ports }: Run, former: LiveRelease | un
 }
 
 /** The release that serves before this one; a preview has none. */
-function formerRelease({ deployment, ports }: Run): Promise<LiveRelease | undefined> {
+function formerRelease({ deployment, ports }: StepRun): Promise<LiveRelease | undefined> {
   return deployment.environment === "preview"
     ? Promise.resolve(undefined)
     : ports.liveReleases.find(deployment.projectId);
@@ -95,7 +103,7 @@ function withoutCancelling(signal: AbortSignal): AbortSignal {
   return rest.signal;
 }
 
-async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<Changeover> {
+async function changeoverTo(run: StepRun, former: LiveRelease | undefined): Promise<Changeover> {
   const { deployment, ports } = run;
   const isPreview = deployment.environment === "preview";
   await forgetAttempt(run);
@@ -118,7 +126,7 @@ async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<
  * Rejects host mounts that the project may no longer use: a rollback was last checked when it was made, and a build may
  * have taken long.
  */
-async function checkMachine({ deployment, ports, project, settings }: Run): Promise<void> {
+async function checkMachine({ deployment, ports, project, settings }: StepRun): Promise<void> {
   if (!hasServices(deployment)) return;
   const specs = (await recordsOf(ports, deployment)).map(({ spec }) => spec);
   const { settings: now } = (await ports.projects.find(project.organizationId, project.id)) ?? project;
@@ -126,14 +134,14 @@ async function checkMachine({ deployment, ports, project, settings }: Run): Prom
 }
 
 /** Discards what a killed process recorded about its attempt: every wanted service is tried again. */
-async function forgetAttempt({ deployment, ports }: Run): Promise<void> {
+async function forgetAttempt({ deployment, ports }: StepRun): Promise<void> {
   const serviceSet = hasServices(deployment) ? await ports.serviceSets.read(deployment.id) : undefined;
   if (serviceSet?.instead) await ports.serviceSets.write(deployment.id, { ...serviceSet, instead: null });
 }
 
 /** Returns the services of a release, with whether each runs and is public. */
 export async function runningServicesOf(
-  { ports }: Pick<Run, "ports">,
+  { ports }: Pick<Run<"runtime" | "serviceSets">, "ports">,
   deployment: Deployment,
 ): Promise<readonly RunningService[]> {
   const publicly = publicServices(deployment);
@@ -148,7 +156,7 @@ export async function runningServicesOf(
 }
 
 /** Stores which services there are, with their public URLs. */
-async function nameServices(run: Run): Promise<void> {
+async function nameServices(run: StepRun): Promise<void> {
   const { deployment, ports, project, settings } = run;
   const addresses = await publicAddresses(ports, project, deployment, settings.baseDomain);
   const located = addresses.map(({ hostname, pathPrefix, service }) => ({
@@ -168,7 +176,7 @@ async function nameServices(run: Run): Promise<void> {
  * Moves traffic once the release has stayed up. Without a former release traffic moves at once, because there is
  * nothing to go back to.
  */
-async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelease | undefined): Promise<void> {
+async function switchTraffic(run: StepRun, changeover: Changeover, former: LiveRelease | undefined): Promise<void> {
   const { liveReleases, runtime } = run.ports;
   const { deployment } = run;
   if (!former) await route(run);
@@ -185,7 +193,7 @@ async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelea
 
 /** Records what runs in place of failed services: the former version, or nothing. */
 async function noteWhatRuns(
-  run: Run,
+  run: StepRun,
   outcomes: readonly Outcome[],
   former: LiveRelease | undefined,
 ): Promise<readonly ServiceRecord[]> {
@@ -246,51 +254,12 @@ async function storeOutcomes(run: Run, { outcomes, instead, replaces }: Stored):
 }
 
 /** Routes traffic to the release, through the edges of all processes. */
-async function announce(run: Run): Promise<void> {
+async function announce(run: StepRun): Promise<void> {
   await route(run);
   await run.ports.liveReleases.announce(run.project.id);
 }
 
-async function route(run: Run): Promise<void> {
+async function route(run: StepRun): Promise<void> {
   const { deployment, ports, project, settings } = run;
   await ports.edge.switch(scopeOf(deployment), await routesTo(ports, project, deployment, settings.baseDomain));
-}
-
-/**
- * Removes former instances that are not part of this release, after the run has ended and their requests are drained.
- */
-export async function retire(run: Run, live: Pick<Deployment, "services"> = run.deployment): Promise<void> {
-  const { runtime } = run.ports;
-  const { deployment } = run;
-  if (deployment.environment === "preview") return;
-  const needed = new Set(live.services.map(({ instanceId }) => instanceId));
-  const replaced = deployment.replaces === null ? undefined : await run.ports.deployments.get(deployment.replaces);
-  const containers = usesContainers(deployment) || (replaced !== undefined && usesContainers(replaced));
-  const former = (await runtime.list({ containers })).filter(
-    ({ projectId, instanceId }) => projectId === deployment.projectId && !needed.has(instanceId),
-  );
-  const retired: Instance[] = [];
-  for (const instance of former) if (!(await isOfPreview(run, instance.deploymentId))) retired.push(instance);
-  if (retired.length > 0) run.backgroundTasks.push((ports) => removeRetired(ports, retired));
-}
-
-/**
- * Drains long responses and sockets in the background, while the whole former release stays up. If the server is
- * killed, the sweep removes the rest.
- */
-async function removeRetired(ports: EnginePorts, retired: readonly Instance[]): Promise<void> {
-  const { edge, runtime } = ports;
-  await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
-  await Promise.all(retired.map(({ instanceId }) => edge.drained(instanceId, DRAIN_MS)));
-  // A rollback may use one of them again by now.
-  const removed = retired.map(async (instance) => {
-    if (!(await isInUse(ports, instance))) await runtime.remove(instance.instanceId, { graceMs: STOP_GRACE_MS });
-  });
-  await Promise.all(removed);
-  // Their images were in use until now.
-  if (retired.some(({ image }) => image !== null)) await cleanImages(ports)();
-}
-
-async function isOfPreview(run: Run, deploymentId: string): Promise<boolean> {
-  return (await run.ports.deployments.get(deploymentId))?.environment === "preview";
 }

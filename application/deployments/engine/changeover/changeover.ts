@@ -1,18 +1,20 @@
-import type { DeployedService } from "../../../../domain/deployments/deployment.ts";
 import { instanceIdOf } from "../../../../domain/deployments/instance_id.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { type ServiceChange, serviceChanges } from "../../../../domain/services/service_changes.ts";
-import type { ServiceDependency, ServiceMount } from "../../../../domain/services/service_spec.ts";
+import type { ServiceDependency } from "../../../../domain/services/service_spec.ts";
 import { isSite, siteFolder } from "../../../../domain/services/sole_service.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
-import type { ChangeoverPlan, Outcome, RunningService } from "./changeover_plan.ts";
+import { canStay, type ChangeoverPlan, keptIn, type Outcome, type RunningService } from "./changeover_plan.ts";
 import { awaitReady, stayUp } from "./await_ready.ts";
 import { isOwnFailure } from "./own_failure.ts";
 import { type Run, logLine, StepFailed } from "../run.ts";
 import { refuseEmptySite } from "../build/refuse_empty_site.ts";
 import { filesOf, startService } from "../../../services/start_service.ts";
 import { sentenceName, showOutput, type Started } from "./started_service.ts";
+
+/** A run with the ports of this step. */
+type StepRun = Run<"healthProbe" | "instanceSockets" | "releaseFolders" | "runtime">;
 
 export const STOP_GRACE_MS = 10_000;
 const hasFailed = ({ status }: Outcome): boolean => status === "failed";
@@ -27,7 +29,7 @@ interface Task {
  * Starts each service as soon as its dependencies allow: public ones beside their former version, others in its place.
  */
 export class Changeover {
-  readonly #run: Run;
+  readonly #run: StepRun;
   readonly #plan: ChangeoverPlan;
   readonly #moves: ReadonlyMap<string, ServiceChange>;
   readonly #tasks = new Map<string, Task>();
@@ -39,13 +41,13 @@ export class Changeover {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
 
-  constructor(run: Run, plan: ChangeoverPlan) {
+  constructor(run: StepRun, plan: ChangeoverPlan) {
     this.#run = run;
     this.#plan = plan;
     this.#moves = plan.keepsUnchanged
       ? serviceChanges(
           plan.wanted,
-          plan.former.map(({ record, runs, service }) => ({ record, stands: stands(record, service, runs) })),
+          plan.former.map(({ record, runs, service }) => ({ record, stands: canStay(record, service, runs) })),
         )
       : new Map(plan.wanted.map(({ spec }) => [spec.name, this.#former(spec.name) ? "replace" : "add"]));
     this.#signal = AbortSignal.any([run.signal, this.#stop.signal]);
@@ -289,16 +291,4 @@ export class Changeover {
   #former(name: string): RunningService | undefined {
     return this.#plan.former.find(({ record }) => record.spec.name === name);
   }
-}
-
-/** Whether a former service can stay if unchanged: it runs, or it is a one-shot service that did not fail. */
-function stands({ spec }: ServiceRecord, { instanceId, status }: DeployedService, runs: boolean): boolean {
-  return spec.oneShot ? status !== "failed" : runs && instanceId !== null;
-}
-
-/** The volume or path that a mount writes to; none if it is read-only, in memory or an unnamed volume. */
-function keptIn(mount: ServiceMount): readonly string[] {
-  if (mount.kind === "memory" || mount.readOnly) return [];
-  if (mount.kind === "volume") return mount.name === null ? [] : [`volume ${mount.name}`];
-  return [`${mount.kind} ${mount.path}`];
 }

@@ -2,6 +2,7 @@ import type { DeployedService, Deployment } from "../../../../domain/deployments
 import type { InstanceOwner } from "../../../../domain/deployments/instance_id.ts";
 import type { Failure } from "../../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
+import type { ServiceMount } from "../../../../domain/services/service_spec.ts";
 
 /** A service before a changeover. */
 export interface RunningService {
@@ -44,4 +45,16 @@ export interface Outcome {
   readonly failure: Failure | null;
   /** Whether it runs beside its former version, which visitors and other services still reach. */
   readonly beside: boolean;
+}
+
+/** Whether a former service can stay if unchanged: it runs, or it is a one-shot service that did not fail. */
+export function canStay({ spec }: ServiceRecord, { instanceId, status }: DeployedService, runs: boolean): boolean {
+  return spec.oneShot ? status !== "failed" : runs && instanceId !== null;
+}
+
+/** The volume or path that a mount writes to; none if it is read-only, in memory or an unnamed volume. */
+export function keptIn(mount: ServiceMount): readonly string[] {
+  if (mount.kind === "memory" || mount.readOnly) return [];
+  if (mount.kind === "volume") return mount.name === null ? [] : [`volume ${mount.name}`];
+  return [`${mount.kind} ${mount.path}`];
 }

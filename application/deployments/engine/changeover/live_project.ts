@@ -4,6 +4,9 @@ import { invalid } from "../../../../domain/failure.ts";
 import type { ProjectType } from "../../../../domain/projects/project.ts";
 import { type Run, logLine } from "../run.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<"liveReleases">;
+
 const KINDS: Readonly<Record<ProjectType, string>> = {
   app: "an app",
   static: "a static site",
@@ -15,7 +18,7 @@ const KINDS: Readonly<Record<ProjectType, string>> = {
  * Compares the detected project type with the live one. Several services never become another type unless the settings
  * say so, because a missing compose file would remove their addresses. Logs other changes.
  */
-export async function compareKind(run: Run, found: ProjectType | null): Promise<void> {
+export async function compareKind(run: StepRun, found: ProjectType | null): Promise<void> {
   const live = await liveDeployment(run);
   const before = live?.plan.projectType;
   if (!before || !found || before === found) return;
@@ -33,7 +36,7 @@ export async function compareKind(run: Run, found: ProjectType | null): Promise<
 }
 
 /** Rejects a deployment that would remove the last public address, unless `publicEndpoints: []` asks for it. */
-export async function keepAddress(run: Run, publicEndpoints: readonly unknown[]): Promise<void> {
+export async function keepAddress(run: StepRun, publicEndpoints: readonly unknown[]): Promise<void> {
   if (publicEndpoints.length > 0) return;
   const endpoints = run.deployment.own?.publicEndpoints ?? run.project.settings.publicEndpoints;
   const live = endpoints === undefined ? await liveDeployment(run) : undefined;
@@ -47,7 +50,7 @@ export async function keepAddress(run: Run, publicEndpoints: readonly unknown[])
   logLine(run, "detect", NOTHING_PUBLIC, "warn");
 }
 
-async function liveDeployment({ deployment, ports }: Run): Promise<Deployment | undefined> {
+async function liveDeployment({ deployment, ports }: StepRun): Promise<Deployment | undefined> {
   if (deployment.environment === "preview") return undefined;
   return (await ports.liveReleases.find(deployment.projectId))?.deployment;
 }

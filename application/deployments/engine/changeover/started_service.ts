@@ -3,6 +3,9 @@ import { hasServices, SOLE_SERVICE } from "../../../../domain/services/sole_serv
 import type { OutputLine } from "../../../../ports/services/runtime.ts";
 import type { Run } from "../run.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<"runtime">;
+
 const OUTPUT_LINES = 50;
 const OUTPUT_PAGES = 100;
 
@@ -33,7 +36,7 @@ export function called({ spec }: ServiceRecord): string {
 }
 
 /** Copies the last output of a service into the deployment's log, where people look for the cause. */
-export async function showOutput(run: Run, { instanceId, record }: Started): Promise<void> {
+export async function showOutput(run: StepRun, { instanceId, record }: Started): Promise<void> {
   for (const { message, stream } of await lastOutput(run, instanceId).catch(() => [])) {
     await run.writer.line(message, { step: "health", service: record.spec.name, stream, level: "error" });
   }
@@ -42,7 +45,7 @@ export async function showOutput(run: Run, { instanceId, record }: Started): Pro
 /**
  * The last lines that an instance printed. Reads page by page, because a crash loop may have printed any number before.
  */
-export async function lastOutput({ ports }: Run, instanceId: string): Promise<readonly OutputLine[]> {
+export async function lastOutput({ ports }: StepRun, instanceId: string): Promise<readonly OutputLine[]> {
   let last: readonly OutputLine[] = [];
   for (let pages = 0; pages < OUTPUT_PAGES; pages++) {
     const page = await ports.runtime.output(instanceId, { since: last.at(-1)?.seq ?? 0, limit: 10_000 });

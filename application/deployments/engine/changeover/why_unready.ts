@@ -6,6 +6,9 @@ import type { Instance } from "../../../../ports/services/runtime.ts";
 import type { Run } from "../run.ts";
 import { called, healthPath, lastOutput, type Started } from "./started_service.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<"instanceSockets" | "runtime">;
+
 /** The state of a service when the wait for it ended. */
 export interface Unready {
   readonly instance: Instance | undefined;
@@ -15,7 +18,7 @@ export interface Unready {
 }
 
 /** Why a service that was not ready in time does not go live. */
-export async function unanswered(run: Run, started: Started, unready: Unready): Promise<Failure> {
+export async function unanswered(run: StepRun, started: Started, unready: Unready): Promise<Failure> {
   const { record } = started;
   const { oneShot } = record.spec;
   const { instance, status, limitMs } = unready;
@@ -80,7 +83,7 @@ export function lost(run: Run, started: Started, { instance, status }: Omit<Unre
 const PRINTED_LAST = "The log shows what it printed last: fix what it reports, then deploy again";
 
 /** Why a service that has exited, or is in a crash loop, does not go live. */
-export async function ended(run: Run, started: Started, instance: Instance | undefined): Promise<Failure> {
+export async function ended(run: StepRun, started: Started, instance: Instance | undefined): Promise<Failure> {
   const { record } = started;
   const live = `Cannot bring ${called(record)} live`;
   const code = instance?.exit?.code;
@@ -98,7 +101,11 @@ export async function ended(run: Run, started: Started, instance: Instance | und
 }
 
 /** Explains that a program exited because a tool that it calls is missing; `undefined` if that is not the cause. */
-async function lackedTool(run: Run, { instanceId, record }: Started, code: number | null): Promise<string | undefined> {
+async function lackedTool(
+  run: StepRun,
+  { instanceId, record }: Started,
+  code: number | null,
+): Promise<string | undefined> {
   const lines = await lastOutput(run, instanceId).catch(() => []);
   const tool = missingTool(
     lines.map(({ message }) => message),

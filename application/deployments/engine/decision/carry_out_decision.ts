@@ -10,7 +10,8 @@ import { dropUpload } from "../../cleanup/drop_upload.ts";
 import type { RunInBackground } from "../../cleanup/end_previews.ts";
 import { ensureServices } from "../../../services/ensure_services.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
-import { retire, runningServicesOf } from "../changeover/bring_live.ts";
+import { runningServicesOf } from "../changeover/bring_live.ts";
+import { retire } from "../changeover/retire.ts";
 import { Changeover, STOP_GRACE_MS } from "../changeover/changeover.ts";
 import type { Outcome } from "../changeover/changeover_plan.ts";
 import { end } from "../end.ts";
@@ -22,11 +23,27 @@ import { isOutage, type Run, logLine, store } from "../run.ts";
 import { tidyUp } from "../tidy_up.ts";
 import { routesTo } from "../../../services/service_routes.ts";
 
+/** A run with the ports of this step. */
+type StepRun = Run<
+  | "domains"
+  | "edge"
+  | "healthProbe"
+  | "instanceSockets"
+  | "keptSources"
+  | "liveReleases"
+  | "releaseFolders"
+  | "releaseImages"
+  | "runtime"
+  | "serviceSets"
+  | "uploadFiles"
+  | "volumes"
+>;
+
 /**
  * Carries out the decision about a partial failure, resuming where a killed process stopped. If that fails, logs why
  * and opens the decision again.
  */
-export async function carryOutDecision(run: Run, what: RequestedDecision): Promise<void> {
+export async function carryOutDecision(run: StepRun, what: RequestedDecision): Promise<void> {
   try {
     if (what === "keep") await keep(run);
     else await reject(run);
@@ -40,14 +57,14 @@ export async function carryOutDecision(run: Run, what: RequestedDecision): Promi
 }
 
 /** Makes the services that came up the final release; there is no way back behind it. */
-async function keep(run: Run): Promise<void> {
+async function keep(run: StepRun): Promise<void> {
   logLine(run, null, "Kept: the services that came up serve, the others stay as they were");
   await leaveOnly(run, run.deployment, () => dropUpload(run.ports, run.deployment));
   await end(run, "kept", { change: (deployment) => ({ ...deployment, error: null }) });
 }
 
 /** Takes every service back to its state before this deployment; unchanged ones are left alone. */
-async function reject(run: Run): Promise<void> {
+async function reject(run: StepRun): Promise<void> {
   const { replaces } = run.deployment;
   logLine(run, null, "Rejected: the changed services go back to their former version");
   const former = replaces === null ? undefined : await run.ports.deployments.get(replaces);
@@ -78,12 +95,12 @@ function rejectedService(service: DeployedService): DeployedService {
 }
 
 /** Whether this deployment is still its project's live release. */
-async function isLive({ deployment, ports }: Run): Promise<boolean> {
+async function isLive({ deployment, ports }: StepRun): Promise<boolean> {
   return (await ports.liveReleases.find(deployment.projectId))?.deployment.id === deployment.id;
 }
 
 /** Routes traffic to the restored release, or nowhere if there was none. */
-async function lead({ hold, ports, project, settings }: Run, restored: Deployment | undefined): Promise<void> {
+async function lead({ hold, ports, project, settings }: StepRun, restored: Deployment | undefined): Promise<void> {
   const routes = restored ? await routesTo(ports, project, restored, settings.baseDomain) : [];
   await ports.liveReleases.activate(restored?.id ?? null, { claim: hold.claim, at: ports.clock.now() });
   await ports.edge.switch(project.id, routes);
@@ -91,7 +108,7 @@ async function lead({ hold, ports, project, settings }: Run, restored: Deploymen
 }
 
 /** Starts the services of the former release that differ. */
-async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
+async function bringBack(run: StepRun, former: Deployment): Promise<Deployment> {
   const { ports, deployment } = run;
   const publicly = publicServices(former);
   // Non-public instances that a killed server had started would conflict.
@@ -135,7 +152,7 @@ function withOutcome(service: DeployedService, outcomes: readonly Outcome[]): De
 }
 
 /** Restores the state at the time of the decision request, and opens the decision again. */
-async function restoreDecision(run: Run, what: RequestedDecision, failure: Failure): Promise<void> {
+async function restoreDecision(run: StepRun, what: RequestedDecision, failure: Failure): Promise<void> {
   const publicly = publicServices(run.deployment);
   await removeBegun(run, ({ service }) => !publicly.has(service));
   await ensureServices(run.ports, run.deployment);
@@ -149,7 +166,7 @@ async function restoreDecision(run: Run, what: RequestedDecision, failure: Failu
 }
 
 /** Removes instances of the former release that are not part of this one. */
-async function removeBegun({ deployment, ports }: Run, which: (instance: Instance) => boolean): Promise<void> {
+async function removeBegun({ deployment, ports }: StepRun, which: (instance: Instance) => boolean): Promise<void> {
   const needed = new Set(deployment.services.map(({ instanceId }) => instanceId));
   const replaced = deployment.replaces === null ? undefined : await ports.deployments.get(deployment.replaces);
   const containers = usesContainers(deployment) || (replaced !== undefined && usesContainers(replaced));
@@ -163,7 +180,7 @@ async function removeBegun({ deployment, ports }: Run, which: (instance: Instanc
  * Removes the upload, files and images of this deployment. The sweep removes those that the restored release has taken
  * over, once it no longer uses them.
  */
-async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined): Promise<void> {
+async function dropOwn({ deployment, ports }: StepRun, live: Deployment | undefined): Promise<void> {
   await dropUpload(ports, deployment);
   if ((deployment.artifactOf ?? deployment.id) !== deployment.id) return;
   if (live && runsPartOf(live, deployment.id)) return;
@@ -172,7 +189,7 @@ async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined)
 }
 
 /** Removes what is not part of the live release. */
-async function leaveOnly(run: Run, live: Deployment | undefined, drop: () => Promise<void>): Promise<void> {
+async function leaveOnly(run: StepRun, live: Deployment | undefined, drop: () => Promise<void>): Promise<void> {
   const project = { ...run.project, activeDeploymentId: live?.id ?? null };
   const later: RunInBackground = (work) => run.backgroundTasks.push(work);
   const tasks = [

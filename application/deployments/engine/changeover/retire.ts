@@ -1,0 +1,50 @@
+import type { Deployment } from "../../../../domain/deployments/deployment.ts";
+import { usesContainers } from "../../../../domain/deployments/instance_id.ts";
+import type { Instance } from "../../../../ports/services/runtime.ts";
+import { isInUse } from "../../../services/instance_in_use.ts";
+import { cleanImages } from "../../cleanup/clean_images.ts";
+import type { BackgroundPorts, Run } from "../run.ts";
+import { STOP_GRACE_MS } from "./changeover.ts";
+
+const DRAIN_MS = 30_000;
+/** How long the edges of other processes may take to follow. */
+const FOLLOW_MS = 1_000;
+
+/**
+ * Removes former instances that are not part of this release, after the run has ended and their requests are drained.
+ */
+export async function retire(run: Run<"runtime">, live: Pick<Deployment, "services"> = run.deployment): Promise<void> {
+  const { runtime } = run.ports;
+  const { deployment } = run;
+  if (deployment.environment === "preview") return;
+  const needed = new Set(live.services.map(({ instanceId }) => instanceId));
+  const replaced = deployment.replaces === null ? undefined : await run.ports.deployments.get(deployment.replaces);
+  const containers = usesContainers(deployment) || (replaced !== undefined && usesContainers(replaced));
+  const former = (await runtime.list({ containers })).filter(
+    ({ projectId, instanceId }) => projectId === deployment.projectId && !needed.has(instanceId),
+  );
+  const retired: Instance[] = [];
+  for (const instance of former) if (!(await isOfPreview(run, instance.deploymentId))) retired.push(instance);
+  if (retired.length > 0) run.backgroundTasks.push((ports) => removeRetired(ports, retired));
+}
+
+/**
+ * Drains long responses and sockets in the background, while the whole former release stays up. If the server is
+ * killed, the sweep removes the rest.
+ */
+async function removeRetired(ports: BackgroundPorts, retired: readonly Instance[]): Promise<void> {
+  const { edge, runtime } = ports;
+  await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
+  await Promise.all(retired.map(({ instanceId }) => edge.drained(instanceId, DRAIN_MS)));
+  // A rollback may use one of them again by now.
+  const removed = retired.map(async (instance) => {
+    if (!(await isInUse(ports, instance))) await runtime.remove(instance.instanceId, { graceMs: STOP_GRACE_MS });
+  });
+  await Promise.all(removed);
+  // Their images were in use until now.
+  if (retired.some(({ image }) => image !== null)) await cleanImages(ports)();
+}
+
+async function isOfPreview(run: Run, deploymentId: string): Promise<boolean> {
+  return (await run.ports.deployments.get(deploymentId))?.environment === "preview";
+}
