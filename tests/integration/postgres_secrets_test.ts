@@ -195,13 +195,12 @@ describe("secrets in PostgreSQL", () => {
       async () => vault.keyId() === added && others.keyId() === added,
       (hasBoth) => hasBoth,
     );
-    while ((await world.sealedRows.reseal(1)) > 0);
+    while ((await world.sealedRows.reseal(1)) > 0 || written < 10);
     writing.abort();
     await writes;
     while ((await world.sealedRows.reseal(100)) > 0);
     expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 8]]));
     const { variables } = await reveal(writer, stored);
-    expect(written).toBeGreaterThan(2);
     expect(variables).toEqual(["KEY_0=later 0", "KEY_1=later 1", "KEY_2=later 2"]);
   });
 
