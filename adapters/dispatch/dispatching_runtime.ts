@@ -13,6 +13,7 @@ import type {
   RunRequest,
   Runtime,
 } from "../../ports/services/runtime.ts";
+import { withTimeout } from "../shared/deadline.ts";
 
 const ANSWER_MS = 5_000;
 
@@ -87,11 +88,9 @@ export class DispatchingRuntime implements Runtime, InstanceEndings {
 }
 
 /** Bounds the wait, so that instances of folders do not depend on a container engine that hangs. */
-async function inTime<T>(work: Promise<T>, answerMs: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const away = new Failure("unavailable", "engine_away", "Cannot list the containers: the engine does not answer");
-  const timer = setTimeout(() => reject(away), answerMs);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+function inTime<T>(work: Promise<T>, answerMs: number): Promise<T> {
+  const sentence = "Cannot list the containers: the engine does not answer";
+  return withTimeout(answerMs, work, () => new Failure("unavailable", "engine_away", sentence));
 }
 
 function noneWhileAway(error: unknown): readonly Instance[] {

@@ -1,6 +1,7 @@
 import type { Socket, SocketHandler } from "bun";
 import type { Timed } from "./deadlines.ts";
 import { Outlet } from "./outlet.ts";
+import { withTimeout } from "../shared/deadline.ts";
 
 /** The address that an app listens on. */
 export interface Address {
@@ -38,13 +39,11 @@ export class UpstreamConnection implements Timed {
 
   /** Connects; rejects after a timeout of 5 s. */
   static async open(address: Address): Promise<UpstreamConnection> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error("the app did not accept a connection in time")), CONNECT_MS);
     const connection = new UpstreamConnection(address);
     const { host: hostname, port } = address;
     const connecting = Bun.connect<UpstreamConnection>({ hostname, port, data: connection, socket: HANDLERS });
     try {
-      await Promise.race([connecting, late]);
+      await withTimeout(CONNECT_MS, connecting, () => new Error("the app did not accept a connection in time"));
       return connection;
     } catch (error) {
       connecting.then(
@@ -52,8 +51,6 @@ export class UpstreamConnection implements Timed {
         () => {},
       );
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -1,5 +1,6 @@
 import { commandFailure } from "../../domain/deployments/command_failure.ts";
 import type { Builder, BuildRequest } from "../../ports/deployments/builder.ts";
+import { aborted } from "../shared/deadline.ts";
 
 /** The behavior of a command in a `MemoryBuilder`. */
 export interface BuildScript {
@@ -36,11 +37,4 @@ export class MemoryBuilder implements Builder {
       throw commandFailure(name, { code: exitCode, lines: prints });
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

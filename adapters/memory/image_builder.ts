@@ -3,6 +3,7 @@ import type { BuiltImage, ImageBuilder, ImageBuildInput, ImageRequest } from "..
 import { type MemoryNode, MemoryTree } from "./memory_tree.ts";
 import type { MemoryReleaseFolders } from "./release_folders.ts";
 import type { MemoryReleaseImages } from "./release_images.ts";
+import { aborted } from "../shared/deadline.ts";
 
 /** The behavior of a Dockerfile in a `MemoryImageBuilder`. */
 export interface ImageScript {
@@ -124,11 +125,4 @@ function mustLeadInside(path: string, node: MemoryNode): void {
 
 function hex(byte: number): string {
   return byte.toString(16).padStart(2, "0");
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -1,6 +1,7 @@
 import { conflict, Failure, invalid } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { CommandResult, RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
+import { aborted } from "../shared/deadline.ts";
 
 /** A program of a simulated machine. The signal aborts when no caller waits for it any longer. */
 export type MemoryProgram = (
@@ -166,11 +167,4 @@ function unknownProgram([name]: readonly string[]): CommandResult {
 function cut(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   return new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: bytes.length > maxBytes });
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  if (signal.aborted) resolve(undefined);
-  signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  return promise;
 }

@@ -1,6 +1,6 @@
 import type { Identity } from "../../domain/identity/identity.ts";
 import type { Database } from "./database.ts";
-import { withTimeout } from "./within.ts";
+import { withTimeout } from "../shared/deadline.ts";
 
 interface Use {
   readonly at: Date;

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { connectionOptions } from "./connection_options.ts";
 import type { Sql } from "./database.ts";
-import { withTimeout } from "./within.ts";
+import { withTimeout } from "../shared/deadline.ts";
 
 /** One listening connection (LISTEN). It never reconnects by itself. */
 export interface ListenLink {

@@ -1,6 +1,6 @@
 import type { ServiceHealth } from "../../ports/system/service_health.ts";
 import type { Database } from "./database.ts";
-import { withTimeout } from "./within.ts";
+import { withTimeout } from "../shared/deadline.ts";
 
 const MOMENT_MS = 1_000;
 

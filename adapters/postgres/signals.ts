@@ -1,7 +1,7 @@
 import { invalid } from "../../domain/failure.ts";
 import type { Database } from "./database.ts";
 import { listenLink, type ListenLink } from "./listen_link.ts";
-import { withTimeout } from "./within.ts";
+import { withTimeout } from "../shared/deadline.ts";
 
 /** Handles a message. If it returns a promise, the message counts as handled once that settles. */
 type Handler = (payload: string) => unknown;

@@ -1,6 +1,7 @@
 import type * as Sdk from "@aws-sdk/client-s3";
 import { Failure } from "../../domain/failure.ts";
 import { partSize, partsAtOnce } from "./part_sizes.ts";
+import { unlessAborted } from "../shared/deadline.ts";
 
 /** The destination of an upload, and the client to send it with. */
 export interface UploadPlace {
@@ -110,16 +111,6 @@ export class MultipartUpload {
   #rethrow(): void {
     if (this.#failed) throw this.#failed.error;
   }
-}
-
-/** Awaits a promise, but rejects with the signal's reason when it aborts. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
 }
 
 function tooLarge(): Failure {

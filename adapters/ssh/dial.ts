@@ -5,6 +5,7 @@ import { connectFailure, hostKeyChanged } from "./connection_failure.ts";
 import { Login } from "./login.ts";
 import { type Connection, openConnection, type ShownKey, UnexpectedHostKey } from "./open_connection.ts";
 import { openPrivateKey } from "./private_key.ts";
+import { unlessAborted } from "../shared/deadline.ts";
 
 /**
  * Resolves a host to the address to connect to. If it rejects with a `Failure`, the attempt rejects with it too; any
@@ -24,7 +25,7 @@ export async function dial(
   // Loaded lazily: a server without remote machines does not keep ssh2 in memory.
   const { Client, utils } = await import("ssh2");
   const key = target.privateKey && openPrivateKey(target.privateKey, target.keyPassphrase, utils.parseKey);
-  const address = await beforeAbort(addressOf(target, resolveAddress), signal);
+  const address = await unlessAborted(addressOf(target, resolveAddress), signal);
   const kinds = new Map(HOST_KEY_KINDS);
   let first: ShownKey | undefined;
   // A server has several host keys and shows the best. The expected one may be another, so each type is requested in
@@ -62,11 +63,4 @@ function misconfiguration({ host, port, user, password, privateKey }: RemoteTarg
   if (user === "" || /\p{Cc}/u.test(user)) return "the user name is empty or contains a control character.";
   if (!password && !privateKey) return "neither a password nor a private key is given.";
   return undefined;
-}
-
-function beforeAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  if (signal.aborted) reject(signal.reason);
-  else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  return Promise.race([promise, aborted]);
 }

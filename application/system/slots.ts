@@ -3,6 +3,11 @@ interface Waiting {
   readonly begin: () => void;
 }
 
+export interface SlotOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly owner?: string;
+}
+
 /**
  * Limits how much work runs at once; the rest waits in a queue. The owner with the least running work goes first, in
  * order of arrival on a tie, so that one owner's many jobs do not starve the others.
@@ -17,30 +22,37 @@ export class Slots {
   }
 
   /** Runs work of an owner once a slot is free; rejects with the signal's reason if it aborts while waiting. */
-  async run<T>(work: () => Promise<T>, { signal, owner = "" }: { signal: AbortSignal; owner?: string }): Promise<T> {
-    await this.#take(owner, signal);
+  async run<T>(work: () => Promise<T>, options: SlotOptions = {}): Promise<T> {
+    const leave = await this.take(options);
     try {
       return await work();
     } finally {
-      this.#count(owner, -1);
-      this.#free++;
-      this.#letNextBegin();
+      leave();
     }
   }
 
-  async #take(owner: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
+  /** Waits for a free slot like `run`; resolves to a function that releases it, idempotently. */
+  async take({ signal, owner = "" }: SlotOptions = {}): Promise<() => void> {
+    signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting: Waiting = { owner, begin: resolve };
-    const leave = () => {
+    const abort = () => {
       if (!this.#waiting.includes(waiting)) return;
       this.#waiting = this.#waiting.filter((other) => other !== waiting);
-      reject(signal.reason);
+      reject(signal?.reason);
     };
     this.#waiting = [...this.#waiting, waiting];
-    signal.addEventListener("abort", leave, { once: true });
+    signal?.addEventListener("abort", abort, { once: true });
     this.#letNextBegin();
-    await promise.finally(() => signal.removeEventListener("abort", leave));
+    await promise.finally(() => signal?.removeEventListener("abort", abort));
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      this.#count(owner, -1);
+      this.#free++;
+      this.#letNextBegin();
+    };
   }
 
   #letNextBegin(): void {

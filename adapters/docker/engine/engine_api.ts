@@ -2,6 +2,7 @@ import { connect as connectSocket, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { Failure } from "../../../domain/failure.ts";
 import { type EngineAddress, engineAddress } from "./engine_address.ts";
+import { withTimeout } from "../../shared/deadline.ts";
 
 /** An API version that engines of 2020 to 2025 support; later ones state the oldest that they support. */
 const VERSION = "1.41";
@@ -122,14 +123,10 @@ export class EngineApi {
 
   /** Awaits the rest of a response; rejects with an `engine_away` failure when it breaks off or times out. */
   async inTime<T>(rest: Promise<T>): Promise<T> {
-    const { promise: slow, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(away("it does not answer")), this.answerMs);
     try {
-      return await Promise.race([rest, slow]);
+      return await withTimeout(this.answerMs, rest, () => away("it does not answer"));
     } catch (cause) {
       throw cause instanceof Failure ? cause : away("its response ended early", cause);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

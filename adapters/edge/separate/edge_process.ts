@@ -3,6 +3,7 @@ import type { EdgeRoute } from "../../../ports/domains/edge.ts";
 import type { Log } from "../../../ports/system/log.ts";
 import { EdgeServer } from "../edge_server.ts";
 import { type EdgeNote, type EdgeProcessSettings, PROTOCOL, removeNote, writeNote } from "./edge_note.ts";
+import { aborted } from "../../shared/deadline.ts";
 
 /** The commands that a server sends to an edge. */
 export interface EdgeCommands {
@@ -90,10 +91,6 @@ function keptWhereStarting(edge: EdgeServer, routes: readonly EdgeRoute[]): read
 
 function placeOf({ hostname, pathPrefix, projectId }: EdgeRoute): string {
   return JSON.stringify([hostname, pathPrefix, projectId]);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 function knows(request: Request, token: string): boolean {
