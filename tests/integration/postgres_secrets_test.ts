@@ -195,7 +195,10 @@ describe("secrets in PostgreSQL", () => {
       async () => vault.keyId() === added && others.keyId() === added,
       (hasBoth) => hasBoth,
     );
-    while ((await world.sealedRows.reseal(1)) > 0 || written < 10);
+    await eventually(
+      () => world.sealedRows.reseal(1),
+      (resealed) => resealed === 0 && written >= 10,
+    );
     writing.abort();
     await writes;
     while ((await world.sealedRows.reseal(100)) > 0);
