@@ -14,11 +14,9 @@ import { Failure } from "../domain/failure.ts";
 import { loggedError } from "../domain/logged_error.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
-import manifest from "../package.json" with { type: "json" };
 import type { Log } from "../ports/system/log.ts";
 import type { World } from "../ports/world.ts";
-
-export const VERSION = manifest.version;
+import { VERSION } from "./version.ts";
 
 /** The settings that the application itself needs. */
 export type AppSettings = Pick<

@@ -1,5 +1,6 @@
 import { ConsoleLog } from "../adapters/console/log.ts";
-import { defaultRuntime, buildApplication, VERSION } from "./build_application.ts";
+import { defaultRuntime, buildApplication } from "./build_application.ts";
+import { VERSION } from "./version.ts";
 import type { Config } from "../config.ts";
 import { Failure } from "../domain/failure.ts";
 import { loggedError } from "../domain/logged_error.ts";

@@ -1,5 +1,4 @@
 import type { YamlReader, YamlReading } from "../../ports/projects/yaml_reader.ts";
-import { readYaml } from "./read_yaml.ts";
 
 const MAX_LENGTH = 131_072;
 /**
@@ -21,7 +20,10 @@ export class LibraryYamlReader implements YamlReader {
     if (text.length > MAX_LENGTH) {
       return problem(`Cannot read this: it is longer than ${MAX_LENGTH} characters. Split it up`);
     }
-    return text.length <= AT_ONCE ? readYaml(text) : readApart(text, this.#limitMs);
+    if (text.length > AT_ONCE) return readApart(text, this.#limitMs);
+    // Loaded late, because few projects have such files.
+    const { readYaml } = await import("./read_yaml.ts");
+    return readYaml(text);
   }
 }
 
