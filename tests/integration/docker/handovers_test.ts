@@ -16,10 +16,11 @@ function saying(word: string): string {
   return `mkdir /tmp/w; echo ${word} >/tmp/w/index.html; exec httpd -f -p 3000 -h /tmp/w`;
 }
 
-/** Resolves `api` without a pause; prints the number of addresses and the response of the first one. */
+/** Resolves `api` again and again; prints the number of addresses and the response of the first one. */
 const ASKING = String.raw`while :; do
   set -- $(nslookup -type=a api | sed -n '/^Name/,$s/^Address: *//p')
   echo "$# $(printf 'GET / HTTP/1.0\r\n\r\n' | nc -w 30 $1 3000 | tail -n 1)"
+  sleep 0.02
 done`;
 
 /** A connection to an echo server. */

@@ -89,7 +89,7 @@ async function roomyMemory(): Promise<string> {
  */
 function removeAfterExit(folder: string): void {
   const script = `(
-      while kill -0 "$1"; do sleep 0.1; done
+      tail --pid="$1" -f /dev/null
       for try in $(seq 100); do [ -e "$2/data/postgres/postmaster.pid" ] || break; sleep 0.05; done
       for try in $(seq 100); do rm -rf "$2" && break; sleep 0.05; done
     ) >/dev/null 2>&1 &`;
