@@ -1,4 +1,5 @@
-import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
+import type { Commit } from "../../domain/deployments/commit.ts";
+import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 
 /** One adapter for each kind of source. */
 export type SourcesByKind = { readonly [Kind in FetchableSource["kind"]]: Sources<Kind> };
@@ -11,7 +12,7 @@ export class DispatchingSources implements Sources {
     this.#byKind = byKind;
   }
 
-  async fetch(source: FetchableSource, into: FetchTarget): Promise<FetchedSource> {
+  async fetch(source: FetchableSource, into: FetchTarget): Promise<Commit> {
     switch (source.kind) {
       case "git":
         return this.#byKind.git.fetch(source, into);

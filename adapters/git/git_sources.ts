@@ -2,7 +2,8 @@ import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure, invalid } from "../../domain/failure.ts";
 import { isBranchName } from "../../domain/projects/project.ts";
-import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
+import type { Commit } from "../../domain/deployments/commit.ts";
+import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 import { gitAddress } from "./git_address.ts";
 import { GitCheckout, type GitOptions } from "./git_checkout.ts";
 import { runGit } from "./git_program.ts";
@@ -31,7 +32,7 @@ export class GitSources implements Sources<"git"> {
     this.#options = options;
   }
 
-  async fetch(source: GitSource, into: FetchTarget): Promise<FetchedSource> {
+  async fetch(source: GitSource, into: FetchTarget): Promise<Commit> {
     into.signal.throwIfAborted();
     const address = gitAddress(source.url, { allowHttp: this.#options.allowHttp ?? false });
     check(source);
@@ -67,7 +68,7 @@ function check({ branch, commit }: GitSource): void {
   }
 }
 
-async function bringIn(checkout: GitCheckout, source: GitSource, lfs: boolean): Promise<FetchedSource> {
+async function bringIn(checkout: GitCheckout, source: GitSource, lfs: boolean): Promise<Commit> {
   const { url, branch, commit } = source;
   await checkout.say(
     `Cloning ${url}${branch === null ? "" : `, branch ${branch}`}${commit === null ? "" : `, commit ${commit}`}`,
@@ -114,7 +115,7 @@ async function fetchCommit(checkout: GitCheckout, commit: string): Promise<void>
   await checkout.git({ arguments: [...words, found.output.trim()] });
 }
 
-async function describe(checkout: GitCheckout): Promise<FetchedSource> {
+async function describe(checkout: GitCheckout): Promise<Commit> {
   const words = ["log", "-1", "--encoding=UTF-8", "--no-show-signature", "--format=%H%n%B", FETCHED, "--"];
   const [commitSha = "", message = ""] = (await checkout.git({ arguments: words })).split("\n");
   return { commitSha, commitMessage: message.slice(0, MESSAGE_LENGTH).toWellFormed() };

@@ -2,7 +2,8 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { SourceLinks } from "../../domain/deployments/source_links.ts";
 import { Failure, invalid } from "../../domain/failure.ts";
-import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
+import { type Commit, NO_COMMIT } from "../../domain/deployments/commit.ts";
+import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 import { type CopiedEntry, copyTree } from "./copy_tree.ts";
 import { absentAsUndefined } from "./folder_tree.ts";
 import { storageFailure } from "./storage_failure.ts";
@@ -31,7 +32,7 @@ export class LocalFolderSources implements Sources<"local"> {
     this.#options = options;
   }
 
-  async fetch({ path }: Extract<FetchableSource, { kind: "local" }>, into: FetchTarget): Promise<FetchedSource> {
+  async fetch({ path }: Extract<FetchableSource, { kind: "local" }>, into: FetchTarget): Promise<Commit> {
     into.signal.throwIfAborted();
     const from = await absentAsUndefined(() => realpath(path));
     const data = (await absentAsUndefined(() => realpath(this.#options.dataFolder))) ?? this.#options.dataFolder;
@@ -52,7 +53,7 @@ export class LocalFolderSources implements Sources<"local"> {
       throw storageFailure("copy the folder", error);
     }
     await into.log(`Copied ${intake.files} files`, "stdout");
-    return { commitSha: null, commitMessage: null };
+    return NO_COMMIT;
   }
 }
 

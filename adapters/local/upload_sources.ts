@@ -1,4 +1,5 @@
-import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
+import { type Commit, NO_COMMIT } from "../../domain/deployments/commit.ts";
+import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 import type { UploadFiles } from "../../ports/projects/upload_files.ts";
 
 /** Fetches an uploaded folder; the upload stays, so that an interrupted deployment can be retried. */
@@ -12,9 +13,9 @@ export class UploadSources implements Sources<"upload"> {
   async fetch(
     { uploadId }: Extract<FetchableSource, { kind: "upload" }>,
     { folder, signal, shared = false, log }: FetchTarget,
-  ): Promise<FetchedSource> {
+  ): Promise<Commit> {
     await this.#files.copyTo(uploadId, folder, { signal, shared });
     await log("Received the uploaded folder", "stdout");
-    return { commitSha: null, commitMessage: null };
+    return NO_COMMIT;
   }
 }

@@ -1,6 +1,7 @@
 import { Failure, invalid } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
+import type { Commit } from "../../domain/deployments/commit.ts";
+import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 
 /** A file tree by relative path. */
 export type SourceFiles = Readonly<Record<string, string>>;
@@ -43,7 +44,7 @@ export class MemorySources implements Sources {
     this.#uploaded = uploaded;
   }
 
-  async fetch(source: FetchableSource, into: FetchTarget): Promise<FetchedSource> {
+  async fetch(source: FetchableSource, into: FetchTarget): Promise<Commit> {
     into.signal.throwIfAborted();
     const { files, commit } = this.#find(source, into.credential);
     for (const [path, content] of Object.entries(files)) this.#write(into.folder, path, content);

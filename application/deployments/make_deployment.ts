@@ -1,3 +1,4 @@
+import { type Commit, NO_COMMIT } from "../../domain/deployments/commit.ts";
 import type { NewEvent } from "../../domain/deployments/deployment_event.ts";
 import { waitingLine } from "../../domain/deployments/waiting_reason.ts";
 import type {
@@ -31,8 +32,7 @@ export interface NewDeployment {
   readonly trigger: Trigger;
   readonly source: DeploymentSource;
   readonly branch?: string | null;
-  readonly commitSha?: string | null;
-  readonly commitMessage?: string | null;
+  readonly commit?: Commit;
   readonly plan: DeploymentPlan;
   /** The framework that a former deployment detected. */
   readonly framework?: string | null;
@@ -74,7 +74,7 @@ function serviceSetOf({ serviceSet, given }: NewDeployment): { readonly serviceS
 }
 
 function deploymentOf(project: Project, fields: NewDeployment, at: Date): Deployment {
-  const { trigger, source, branch = null, commitSha = null, commitMessage = null } = fields;
+  const { trigger, source, branch = null, commit = NO_COMMIT } = fields;
   return {
     id: newId("dep", at),
     organizationId: project.organizationId,
@@ -91,8 +91,7 @@ function deploymentOf(project: Project, fields: NewDeployment, at: Date): Deploy
     plan: { ...fields.plan, ...(fields.given && { projectType: "services" }) },
     ...(fields.own && { own: fields.own }),
     branch,
-    commitSha,
-    commitMessage,
+    ...commit,
     framework: fields.framework ?? project.settings.framework ?? null,
     urls: [],
     services: [],

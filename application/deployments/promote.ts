@@ -1,3 +1,4 @@
+import { commitOf } from "../../domain/deployments/commit.ts";
 import { recordsIn } from "../../domain/services/service_set.ts";
 import { resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
 import type { Deployment, DeploymentSource } from "../../domain/deployments/deployment.ts";
@@ -29,13 +30,12 @@ export function promote(ports: RedeployPorts) {
     if (serviceSet?.given) resolveEndpoints(serviceSet.given, publicEndpoints);
     // Previews claim no host names.
     await claimNames(by, project, publicEndpoints);
-    const { branch, commitMessage, commitSha, framework, image, plan } = preview;
+    const { branch, framework, image, plan } = preview;
     return make(project, {
       trigger: "manual",
       environment: "production",
       source: artifactOf(preview),
-      commitSha,
-      commitMessage,
+      commit: commitOf(preview),
       branch,
       framework,
       plan: { ...plan, publicEndpoints },

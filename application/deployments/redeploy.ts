@@ -1,3 +1,4 @@
+import { commitOf } from "../../domain/deployments/commit.ts";
 import type { Deployment, DeploymentSource, DeploymentOverrides } from "../../domain/deployments/deployment.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
@@ -91,7 +92,7 @@ export function rollback(ports: RedeployPorts) {
         "Cannot go back to this deployment: its files were cleaned up, and there is no commit to rebuild",
       );
     }
-    const { commitSha, commitMessage, branch, framework, plan, image } = old;
+    const { branch, framework, plan, image } = old;
     const serviceSet = await ports.serviceSets.read(old.id);
     const deploymentId = old.artifactOf ?? old.id;
     const source: DeploymentSource = { kind: "artifact", deploymentId, fallback, ...localPathOf(old) };
@@ -101,8 +102,7 @@ export function rollback(ports: RedeployPorts) {
       rollbackOf: old.id,
       environment: old.environment,
       source,
-      commitSha,
-      commitMessage,
+      commit: commitOf(old),
       branch,
       framework,
       plan,

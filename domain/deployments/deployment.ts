@@ -1,3 +1,4 @@
+import type { Commit } from "./commit.ts";
 import type { ProjectType, RuntimeName } from "../projects/project.ts";
 import type { PublicEndpoint } from "../services/service_definition.ts";
 
@@ -134,7 +135,7 @@ export interface StepRecord {
 }
 
 /** One attempt to bring a version of a project live. */
-export interface Deployment {
+export interface Deployment extends Commit {
   readonly id: string;
   readonly organizationId: string;
   readonly projectId: string;
@@ -154,8 +155,6 @@ export interface Deployment {
   /** Overrides for this deployment alone; a redeploy inherits them except for permissions. Absent if there are none. */
   readonly own?: DeploymentOverrides;
   readonly branch: string | null;
-  readonly commitSha: string | null;
-  readonly commitMessage: string | null;
   readonly framework: string | null;
   readonly urls: readonly string[];
   readonly services: readonly DeployedService[];

@@ -1,12 +1,6 @@
+import type { Commit } from "../../domain/deployments/commit.ts";
 import type { DeploymentSource } from "../../domain/deployments/deployment.ts";
 import type { Secret } from "../../domain/secret.ts";
-
-/** The commit that was fetched, if any. */
-export interface FetchedSource {
-  readonly commitSha: string | null;
-  /** The first line of the message. */
-  readonly commitMessage: string | null;
-}
 
 /** A source outside the release folders. */
 export type FetchableSource = Exclude<DeploymentSource, { kind: "artifact" | "copy" | "none" }>;
@@ -32,5 +26,5 @@ export interface Sources<Kind extends FetchableSource["kind"] = FetchableSource[
    * cause and contains no credential, or with the signal's reason when aborted, after every program it started has
    * ended.
    */
-  fetch(source: Extract<FetchableSource, { kind: Kind }>, into: FetchTarget): Promise<FetchedSource>;
+  fetch(source: Extract<FetchableSource, { kind: Kind }>, into: FetchTarget): Promise<Commit>;
 }

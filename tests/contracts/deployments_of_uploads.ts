@@ -5,10 +5,9 @@ import type { UploadSession, UploadState } from "../../domain/projects/upload.ts
 import { sharedWorld } from "../support/shared_world.ts";
 import { anOrganization, aProject, deploymentOf, founderOf } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
-import { sessionOf } from "../support/database/upload_session_builders.ts";
+import { PLENTY, sessionOf } from "../support/database/upload_session_builders.ts";
 
 const NONE = { environment: new Map(), events: [] };
-const PLENTY = { perUser: 10_000, perOrganization: 10_000 };
 
 /** Contract tests for `Deployments` adapters: deployments made from an upload. */
 export function deploymentsOfUploadsContract(

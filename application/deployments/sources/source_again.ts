@@ -1,3 +1,4 @@
+import { commitOf } from "../../../domain/deployments/commit.ts";
 import type { ServiceSpec } from "../../../domain/services/service_spec.ts";
 import { sourceNeed } from "../../../domain/services/source_need.ts";
 import type { Deployment, DeploymentSource } from "../../../domain/deployments/deployment.ts";
@@ -21,7 +22,7 @@ export interface SourceAgainQuery {
   readonly useExistingCommit: boolean;
 }
 
-type Origin = Pick<NewDeployment, "source" | "branch" | "commitSha" | "commitMessage">;
+type Origin = Pick<NewDeployment, "source" | "branch" | "commit">;
 
 /**
  * Returns the source for building a deployment again: what its project is linked to now, or exactly what it was built
@@ -36,8 +37,7 @@ export async function sourceAgain(
   if (from === "none" || isNeedless || (from !== "upload" && !useExistingCommit))
     return linkedSource(ports, project, { given, branch: old.branch ?? undefined });
   if (from !== "git") return { source: await filesOf(ports, old) };
-  const { commitSha, commitMessage, branch } = old;
-  return { source: exactCommit(old), commitSha, commitMessage, branch };
+  return { source: exactCommit(old), commit: commitOf(old), branch: old.branch };
 }
 
 /** The commit that a deployment was built from. */

@@ -1,5 +1,6 @@
+import type { Commit } from "../../../../domain/deployments/commit.ts";
 import type { Deployment, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
-import type { FetchableSource, FetchedSource } from "../../../../ports/projects/sources.ts";
+import type { FetchableSource } from "../../../../ports/projects/sources.ts";
 import { dropUpload } from "../../cleanup/drop_upload.ts";
 import { withBuildTimeout } from "./in_time.ts";
 import { artifactGone } from "../../../services/release_folder.ts";
@@ -60,19 +61,16 @@ interface Target {
   readonly shared?: boolean;
 }
 
-function fetchInto(run: StepRun, source: FetchableSource, target: Target): Promise<FetchedSource> {
+function fetchInto(run: StepRun, source: FetchableSource, target: Target): Promise<Commit> {
   const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
   return run.ports.sources.fetch(exactly(source, run.deployment), { ...target, log });
 }
 
-async function noteCommit(run: Run, { commitSha, commitMessage }: FetchedSource): Promise<void> {
+async function noteCommit(run: Run, commit: Commit): Promise<void> {
+  const { commitSha, commitMessage } = commit;
   if (commitSha)
     logLine(run, "fetch", `At commit ${commitSha.slice(0, 12)}${commitMessage ? `: ${commitMessage}` : ""}`);
-  await store(run, (deployment) => ({
-    ...deployment,
-    commitSha: commitSha ?? deployment.commitSha,
-    commitMessage: commitMessage ?? deployment.commitMessage,
-  }));
+  await store(run, (deployment) => (commitSha ? { ...deployment, ...commit } : deployment));
 }
 
 /** Fixes the commit once it was fetched, so that a retry builds the same one even if the branch has moved. */
