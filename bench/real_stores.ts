@@ -1,5 +1,3 @@
-import { baseImage } from "../tests/support/runner/base_image.ts";
-import { dockerEngine } from "../tests/support/runner/docker_engine.ts";
 import { type S3Server, s3Server } from "../tests/support/peers/s3_server.ts";
 import { type SshdContainer, startSshd } from "../tests/support/peers/sshd_container.ts";
 
@@ -8,19 +6,10 @@ export const FAST_FOLDER = "/srv/fast";
 
 /** A real S3 server. Disposal removes it. */
 export async function realS3(): Promise<S3Server> {
-  return within(s3Server);
+  return s3Server();
 }
 
 /** A real SSH server with an in-memory folder. Disposal removes it. */
 export async function realSshd(): Promise<SshdContainer & AsyncDisposable> {
-  return within(() => startSshd({ tmpfs: { [FAST_FOLDER]: "size=6g,mode=1777" } }));
-}
-
-async function within<T extends AsyncDisposable>(start: () => Promise<T>): Promise<T> {
-  await using opened = new AsyncDisposableStack();
-  opened.use(await dockerEngine());
-  await baseImage();
-  const started = opened.use(await start());
-  const lifetime = opened.move();
-  return { ...started, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
+  return startSshd({ tmpfs: { [FAST_FOLDER]: "size=6g,mode=1777" } });
 }

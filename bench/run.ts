@@ -12,6 +12,8 @@ import { logIngest } from "./log_ingest.ts";
 import { preflightS3, preflightSftp } from "./preflight.ts";
 import { putS3, putSftp } from "./put_storage.ts";
 import { streamFanout } from "./stream_fanout.ts";
+import { baseImage } from "../tests/support/runner/base_image.ts";
+import { dockerEngine } from "../tests/support/runner/docker_engine.ts";
 import { useDockerProgram } from "../tests/support/runner/docker_program.ts";
 
 /** The result of a benchmark, printed as one line: its name, the ratio to the baseline of the same run, and details. */
@@ -26,21 +28,31 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
   "deployments-list": deploymentsList,
   "deployment-get": deploymentGet,
   "deploy-process": deployProcess,
-  "deploy-docker": deployDocker,
-  "compose-deploy": composeDeploy,
-  "compose-noop": composeNoop,
-  "context-upload": contextUpload,
+  "deploy-docker": withDocker(deployDocker),
+  "compose-deploy": withDocker(composeDeploy),
+  "compose-noop": withDocker(composeNoop),
+  "context-upload": withDocker(contextUpload),
   boot,
   "idle-memory": idleMemory,
   "log-ingest": logIngest,
   "stream-fanout": streamFanout,
   edge,
   detect,
-  "preflight-s3": preflightS3,
-  "preflight-sftp": preflightSftp,
-  "put-s3": putS3,
-  "put-sftp": putSftp,
+  "preflight-s3": withDocker(preflightS3),
+  "preflight-sftp": withDocker(preflightSftp),
+  "put-s3": withDocker(putS3),
+  "put-sftp": withDocker(putSftp),
 };
+
+/** A benchmark that needs a Docker Engine with the base image; starts the installed one if none responds. */
+function withDocker(benchmark: () => Promise<Result>): () => Promise<Result> {
+  return async () => {
+    await using opened = new AsyncDisposableStack();
+    opened.use(await dockerEngine());
+    await baseImage();
+    return await benchmark();
+  };
+}
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !(name in BENCHMARKS));
