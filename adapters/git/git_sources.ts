@@ -7,7 +7,7 @@ import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects
 import { gitAddress } from "./git_address.ts";
 import { GitCheckout, type GitOptions } from "./git_checkout.ts";
 import { runGit } from "./git_program.ts";
-import { removeGitMetadata } from "./settle_tree.ts";
+import { removeGitMetadata } from "./remove_git_metadata.ts";
 import { updateSubmodules } from "./submodules.ts";
 
 type GitSource = Extract<FetchableSource, { kind: "git" }>;

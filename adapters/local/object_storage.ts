@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { checkObjectKey, nameOfPart, partName, splitKey } from "../../domain/backups/object_key.ts";
-import { drainStream } from "../../domain/backups/pour.ts";
+import { drainStream } from "../../domain/backups/drain_stream.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
 import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../domain/backups/tree_listing.ts";
 import type { ObjectListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { goodForMs } from "../shared/costly_look.ts";
+import { goodForMs } from "../shared/cache_duration.ts";
 import { tcpListeners } from "../shared/tcp_table.ts";
 
 interface Reading {

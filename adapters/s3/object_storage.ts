@@ -1,6 +1,6 @@
 import type * as Sdk from "@aws-sdk/client-s3";
 import { checkObjectKey, isObjectKey } from "../../domain/backups/object_key.ts";
-import { drainStream } from "../../domain/backups/pour.ts";
+import { drainStream } from "../../domain/backups/drain_stream.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
 import type { ObjectListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
 import type { BucketTarget, OpenStorage } from "../../ports/backups/object_storages.ts";

@@ -2,7 +2,7 @@ import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { ServiceRecord } from "../../domain/services/service_set.ts";
-import { sourceVolume, unnamedVolume } from "../../domain/services/mounted.ts";
+import { sourceVolume, unnamedVolume } from "../../domain/services/volume_name.ts";
 import type { ServiceMount } from "../../domain/services/service_spec.ts";
 import { hasServices, innerPath } from "../../domain/services/sole_service.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";

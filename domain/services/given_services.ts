@@ -12,7 +12,7 @@ import {
   type ServiceDependency,
   type ServiceSpec,
 } from "./service_spec.ts";
-import { cycleText, dependencyCycle } from "./dependency_circle.ts";
+import { cycleText, dependencyCycle } from "./dependency_cycle.ts";
 
 const MOST_PORTS = 100;
 const BAD_NAME = 'name the variable before the "=", without spaces';

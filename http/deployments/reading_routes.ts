@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
 import type { DeploymentUseCases } from "../../application/deployments/use_cases.ts";
 import type { ServiceUseCases } from "../../application/services/use_cases.ts";
-import { PERCENT } from "../../domain/deployments/progress.ts";
+import { PERCENT } from "../../domain/deployments/step_percent.ts";
 import { howItEnded } from "../../domain/deployments/ending.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";

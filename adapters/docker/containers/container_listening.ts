@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { goodForMs } from "../../shared/costly_look.ts";
+import { goodForMs } from "../../shared/cache_duration.ts";
 import { type TcpListener, tcpListeners } from "../../shared/tcp_table.ts";
 import type { ContainerRecord } from "../engine/containers.ts";
 import { HOST } from "./container_request.ts";

@@ -33,7 +33,7 @@ import {
 } from "./container_state.ts";
 import { ContainerUsage } from "./container_usage.ts";
 import { ContainerWatcher, type ReportedEnding } from "./container_watcher.ts";
-import { NetworkLeaveQueue } from "./departures.ts";
+import { NetworkLeaveQueue } from "./network_leave_queue.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
 import { EndingNotes, engineTime } from "./ending_notes.ts";
 import type { EngineApi } from "../engine/engine_api.ts";

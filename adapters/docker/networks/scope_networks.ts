@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { Failure } from "../../../domain/failure.ts";
-import type { NetworkLeaveQueue } from "../containers/departures.ts";
+import type { NetworkLeaveQueue } from "../containers/network_leave_queue.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { LABEL, scopeOf } from "../containers/labels.ts";
 import type { OwnContainers } from "../containers/own_containers.ts";

@@ -1,6 +1,6 @@
 import type { Stats } from "ssh2";
 import { checkObjectKey, nameOfPart, partName, splitKey } from "../../../domain/backups/object_key.ts";
-import { drainStream } from "../../../domain/backups/pour.ts";
+import { drainStream } from "../../../domain/backups/drain_stream.ts";
 import type { ObjectPage, StoredObject } from "../../../domain/backups/stored_object.ts";
 import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../../domain/backups/tree_listing.ts";
 import type { ObjectListOptions, StorageOptions, SweepOptions } from "../../../ports/backups/object_storage.ts";

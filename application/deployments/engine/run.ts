@@ -1,4 +1,4 @@
-import { PERCENT } from "../../../domain/deployments/progress.ts";
+import { PERCENT } from "../../../domain/deployments/step_percent.ts";
 import type { Deployment, StepName, StepRecord } from "../../../domain/deployments/deployment.ts";
 import { isRunning } from "../../../domain/deployments/transitions.ts";
 import type { LogLevel, NewEvent } from "../../../domain/deployments/deployment_event.ts";

@@ -15,7 +15,7 @@ import { settledPlan } from "../../../../domain/services/app_plan.ts";
 import { buildInFolder, commandsOf } from "./build_in_folder.ts";
 import { buildTag, buildUnit, type ImageUnit, imageBuildPlan, declaredPort, extractSite } from "./build_image.ts";
 import { fitProcesses } from "./choose_services_runtime.ts";
-import { withBuildTimeout } from "./in_time.ts";
+import { withBuildTimeout } from "./build_timeout.ts";
 import { folderDigests, isBuiltInFolder, mountedDigest } from "./service_digests.ts";
 import { isOwnFailure } from "../changeover/own_failure.ts";
 import { listensOn, published } from "../../../../domain/services/published_ports.ts";

@@ -2,7 +2,7 @@ import type { Commit } from "../../../../domain/deployments/commit.ts";
 import type { Deployment, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
 import type { FetchableSource } from "../../../../ports/projects/sources.ts";
 import { dropUpload } from "../../cleanup/drop_upload.ts";
-import { withBuildTimeout } from "./in_time.ts";
+import { withBuildTimeout } from "./build_timeout.ts";
 import { artifactGone } from "../../../services/release_folder.ts";
 import { type Run, logLine, store } from "../run.ts";
 

@@ -8,7 +8,7 @@ import { claimEndpointNames } from "../../../domains/claim_endpoint_names.ts";
 import { detectIn } from "../../sources/detect_in.ts";
 import type { BuildInput } from "./build_input.ts";
 import { checkVariables } from "../../../../domain/services/check_variables.ts";
-import { keepAddress } from "../changeover/live_project.ts";
+import { keepAddress } from "../changeover/compare_with_live.ts";
 import { listensOn, published } from "../../../../domain/services/published_ports.ts";
 import { hasServices } from "../../../../domain/services/sole_service.ts";
 import { resolveRoot, servicesInSource, withVariables } from "./resolve_services.ts";

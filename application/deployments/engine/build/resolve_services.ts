@@ -23,7 +23,7 @@ import { plannedService, servicePlan } from "../../../../domain/services/app_pla
 import { chooseRuntime } from "./choose_runtime.ts";
 import { chooseServicesRuntime } from "./choose_services_runtime.ts";
 import { holdsFolder } from "./holds_folder.ts";
-import { keepAddress } from "../changeover/live_project.ts";
+import { keepAddress } from "../changeover/compare_with_live.ts";
 import { buildFolder } from "./refuse_missing_folder.ts";
 import { type Run, logLine, store } from "../run.ts";
 import { pendingService } from "../changeover/service_ledger.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { NetworkLeaveQueue } from "../../../adapters/docker/containers/departures.ts";
+import { NetworkLeaveQueue } from "../../../adapters/docker/containers/network_leave_queue.ts";
 
 /** Records which departures have started, and ends each on demand. */
 class Leaving {

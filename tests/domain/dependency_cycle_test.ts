@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { cycleText, dependencyCycle } from "../../domain/services/dependency_circle.ts";
+import { cycleText, dependencyCycle } from "../../domain/services/dependency_cycle.ts";
 
 function service(name: string, ...dependsOn: string[]) {
   return { name, dependsOn: dependsOn.map((other) => ({ service: other })) };
