@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { goodForMs } from "../shared/cache_duration.ts";
+import { cacheDurationMs } from "../shared/cache_duration.ts";
 import { tcpListeners } from "../shared/tcp_table.ts";
 
 interface Reading {
@@ -19,7 +19,7 @@ export function listeningPorts(since: number): ReadonlySet<number> {
   if (last && last.at > since && at < last.goodUntil && at >= last.at) return last.ports;
   const begun = performance.now();
   const ports = readPorts();
-  last = { at, ports, goodUntil: at + goodForMs(performance.now() - begun) };
+  last = { at, ports, goodUntil: at + cacheDurationMs(performance.now() - begun) };
   return ports;
 }
 

@@ -1,3 +1,4 @@
+import { dependencyCycle } from "../services/dependency_cycle.ts";
 import type { ServiceDependency, ServiceOrigin, ServiceSpec } from "../services/service_spec.ts";
 import { checkSourceMounts } from "./check_source_mounts.ts";
 import { nearestWord } from "../nearest_word.ts";
@@ -37,7 +38,7 @@ export function joinedServices(
     oneShot: endsByItself(notes, one, awaited.has(one.spec.name)),
     container: { ...one.spec.container, aliases: aliasesOf(one, services) },
   }));
-  checkCircles(notes, services, specs);
+  checkCycles(notes, services, specs);
   checkAliases(notes, services, specs);
   checkSourceMounts(notes, services);
   return specs;
@@ -92,8 +93,8 @@ function endsByItself(notes: Notes, { node, restart, spec }: ReadService, awaite
 }
 
 /** Formats a cycle for a message, without the middle of a long one. */
-function named(circle: readonly string[]): string {
-  const shown = circle.length > 10 ? [...circle.slice(0, 8), "…", circle.at(-1)!] : circle;
+function named(cycle: readonly string[]): string {
+  const shown = cycle.length > 10 ? [...cycle.slice(0, 8), "…", cycle.at(-1)!] : cycle;
   return shown.join(" waits for ");
 }
 
@@ -119,24 +120,9 @@ function checkAliases(notes: Notes, services: readonly ReadService[], specs: rea
 }
 
 /** Reports one cycle of services that wait for each other. */
-function checkCircles(notes: Notes, services: readonly ReadService[], specs: readonly ServiceSpec[]): void {
-  const waitsFor = new Map(specs.map(({ name, dependsOn }) => [name, dependsOn.map(({ service }) => service)]));
-  const done = new Set<string>();
-  const follow = (name: string, way: readonly string[]): readonly string[] | undefined => {
-    if (way.includes(name)) return [...way.slice(way.indexOf(name)), name];
-    if (done.has(name)) return undefined;
-    for (const other of waitsFor.get(name) ?? []) {
-      const circle = follow(other, [...way, name]);
-      if (circle) return circle;
-    }
-    done.add(name);
-    return undefined;
-  };
-  for (const { node, spec } of services) {
-    const circle = follow(spec.name, []);
-    if (circle) {
-      notes.problem(node.at, `Cannot tell what to start first: ${named(circle)}. Break the cycle`);
-      return;
-    }
-  }
+function checkCycles(notes: Notes, services: readonly ReadService[], specs: readonly ServiceSpec[]): void {
+  const cycle = dependencyCycle(specs);
+  if (!cycle) return;
+  const { node } = services.find(({ spec }) => spec.name === cycle[0])!;
+  notes.problem(node.at, `Cannot tell what to start first: ${named([...cycle, cycle[0]!])}. Break the cycle`);
 }

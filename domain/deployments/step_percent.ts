@@ -1,7 +1,7 @@
 import type { StepName } from "./deployment.ts";
 
 /** The progress of a deployment, in percent, when a step begins. */
-export const PERCENT: Readonly<Record<StepName, number>> = {
+export const STEP_PERCENT: Readonly<Record<StepName, number>> = {
   fetch: 5,
   detect: 20,
   build: 25,

@@ -14,21 +14,21 @@ export function dependencyCycle(services: readonly Dependent[]): readonly string
     if (path.includes(name)) return path.slice(path.indexOf(name));
     if (cleared.has(name)) return undefined;
     for (const { service } of byName.get(name)?.dependsOn ?? []) {
-      const circle = walk(service, [...path, name]);
-      if (circle) return circle;
+      const cycle = walk(service, [...path, name]);
+      if (cycle) return cycle;
     }
     cleared.add(name);
     return undefined;
   };
   for (const { name } of services) {
-    const circle = walk(name, []);
-    if (circle) return circle;
+    const cycle = walk(name, []);
+    if (cycle) return cycle;
   }
   return undefined;
 }
 
 /** Describes a dependency cycle: which service waits for which. */
-export function cycleText(circle: readonly string[]): string {
-  if (circle.length === 1) return `"${circle[0]}" waits for itself`;
-  return circle.map((name, at) => `"${name}" waits for "${circle[(at + 1) % circle.length]}"`).join(" and ");
+export function cycleText(cycle: readonly string[]): string {
+  if (cycle.length === 1) return `"${cycle[0]}" waits for itself`;
+  return cycle.map((name, at) => `"${name}" waits for "${cycle[(at + 1) % cycle.length]}"`).join(" and ");
 }

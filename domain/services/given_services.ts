@@ -32,8 +32,8 @@ export function givenServices(
   const repeated = names.findIndex((name, index) => names.indexOf(name) < index);
   if (repeated >= 0) throw invalidField(`services.${repeated}.name`, "another service has this name");
   const specs = definitions.map((definition, index) => specOf(definition, `services.${index}`, { names, variables }));
-  const circle = dependencyCycle(specs);
-  if (circle) throw invalidField(`services.${names.indexOf(circle[0]!)}.dependsOn`, cycleText(circle));
+  const cycle = dependencyCycle(specs);
+  if (cycle) throw invalidField(`services.${names.indexOf(cycle[0]!)}.dependsOn`, cycleText(cycle));
   const awaited = new Set(specs.flatMap(({ dependsOn }) => dependsOn.filter(isCompletion).map((one) => one.service)));
   return specs.map((spec) => (awaited.has(spec.name) ? { ...spec, oneShot: true } : spec));
 }

@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
 import type { DeploymentUseCases } from "../../application/deployments/use_cases.ts";
 import type { ServiceUseCases } from "../../application/services/use_cases.ts";
-import { PERCENT } from "../../domain/deployments/step_percent.ts";
+import { STEP_PERCENT } from "../../domain/deployments/step_percent.ts";
 import { howItEnded } from "../../domain/deployments/ending.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
@@ -214,7 +214,7 @@ function buildView({ deployment, lastSeq }: { readonly deployment: Deployment; r
   return {
     status,
     step: current?.name ?? null,
-    percent: status === "ready" ? 100 : current ? PERCENT[current.name] : 0,
+    percent: status === "ready" ? 100 : current ? STEP_PERCENT[current.name] : 0,
     steps: steps.map(({ name, status: how, startedAt, durationMs }) => ({
       name,
       status: how,

@@ -32,9 +32,9 @@ describe("dependencyCycle()", () => {
         const left = new Map(names.map((name) => [name, of(name)]));
         for (const _ of names)
           for (const [name, others] of left) if (others.every((other) => !left.has(other))) left.delete(name);
-        const circle = dependencyCycle(names.map((name) => service(name, ...of(name))));
-        expect(circle !== undefined).toBe(left.size > 0);
-        circle?.forEach((name, at) => expect(of(name)).toContain(circle[(at + 1) % circle.length]!));
+        const cycle = dependencyCycle(names.map((name) => service(name, ...of(name))));
+        expect(cycle !== undefined).toBe(left.size > 0);
+        cycle?.forEach((name, at) => expect(of(name)).toContain(cycle[(at + 1) % cycle.length]!));
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { goodForMs } from "../../shared/cache_duration.ts";
+import { cacheDurationMs } from "../../shared/cache_duration.ts";
 import { type TcpListener, tcpListeners } from "../../shared/tcp_table.ts";
 import type { ContainerRecord } from "../engine/containers.ts";
 import { HOST } from "./container_request.ts";
@@ -35,7 +35,7 @@ export class ContainerListening {
       return await look.listens;
     } finally {
       const end = performance.now();
-      look.goodUntil = end + goodForMs(end - now);
+      look.goodUntil = end + cacheDurationMs(end - now);
     }
   }
 }

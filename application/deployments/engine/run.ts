@@ -1,4 +1,4 @@
-import { PERCENT } from "../../../domain/deployments/step_percent.ts";
+import { STEP_PERCENT } from "../../../domain/deployments/step_percent.ts";
 import type { Deployment, StepName, StepRecord } from "../../../domain/deployments/deployment.ts";
 import { isRunning } from "../../../domain/deployments/transitions.ts";
 import type { LogLevel, NewEvent } from "../../../domain/deployments/deployment_event.ts";
@@ -180,7 +180,7 @@ export async function step(run: Run, name: StepName, work: () => Promise<void>):
     ...deployment,
     steps: [...deployment.steps.filter((known) => known.name !== name), { name, status, startedAt, durationMs }],
   });
-  await store(run, record("running", null), [{ type: "progress", step: name, percent: PERCENT[name] }]);
+  await store(run, record("running", null), [{ type: "progress", step: name, percent: STEP_PERCENT[name] }]);
   const elapsed = () => run.ports.clock.now().getTime() - startedAt.getTime();
   try {
     await work();
