@@ -28,8 +28,8 @@ const root = new URL("../../../", import.meta.url).pathname;
  */
 const PART = { machine: 4, containers: 2, docker: 2 } as const;
 
-/** Slow files. They run first, so that no lane is left with them at the end. */
-const LONG = /\/(fault_matrix|paused_server|process_runtime|runtime|lost_lease|services_resume)_test\.ts$/;
+/** Slow files. They run first, each in its own process, so that no lane is left with them at the end. */
+const SLOW = /\/(fault_matrix|paused_server|process_runtime|runtime|lost_lease|services_resume)_test\.ts$/;
 
 /** Groups all selected test files by folder: first those that need no server, then the others in parts. Omits none. */
 export async function testGroups({ fastOnly, paths }: TestSelection): Promise<TestGroup[]> {
@@ -40,9 +40,11 @@ export async function testGroups({ fastOnly, paths }: TestSelection): Promise<Te
   const fastPaths = await pathsOfFastTests();
   const isFast = (file: string) => fastPaths.some((path) => within(file, path));
   const runs = [...chosen.filter(isFast), ...(fastOnly ? [] : chosen.filter((file) => !isFast(file)))];
-  return [...Map.groupBy(runs, (file) => nameOf(file, isFast(file)))].flatMap(([name, files]) =>
+  const groups = [...Map.groupBy(runs, (file) => nameOf(file, isFast(file)))].flatMap(([name, files]) =>
     isFast(files[0]!) ? [{ name, files, kind: "fast" as const }] : parts(name, files),
   );
+  const isSlow = ({ files }: TestGroup) => files.some((file) => SLOW.test(file));
+  return groups.toSorted((one, other) => Number(isSlow(other)) - Number(isSlow(one)));
 }
 
 function nameOf(file: string, isFast: boolean): string {
@@ -51,14 +53,14 @@ function nameOf(file: string, isFast: boolean): string {
 }
 
 function parts(name: string, all: readonly string[]): TestGroup[] {
-  const files = [...all.filter((file) => LONG.test(file)), ...all.filter((file) => !LONG.test(file))];
-  const kind = kindOf(files[0]!);
+  const kind = kindOf(all[0]!);
   const size = PART[kind];
-  return Array.from({ length: Math.ceil(files.length / size) }, (_, index) => ({
-    name: `${name}, part ${index + 1}`,
-    files: files.slice(index * size, (index + 1) * size),
-    kind,
-  }));
+  const others = all.filter((file) => !SLOW.test(file));
+  const chunks = [
+    ...all.filter((file) => SLOW.test(file)).map((file) => [file]),
+    ...Array.from({ length: Math.ceil(others.length / size) }, (_, at) => others.slice(at * size, (at + 1) * size)),
+  ];
+  return chunks.map((files, index) => ({ name: `${name}, part ${index + 1}`, files, kind }));
 }
 
 /** Tests of Docker adapters and of adapters whose servers (S3, SSH) run in Docker containers. */
