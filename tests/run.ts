@@ -2,6 +2,7 @@ import { say } from "./support/runner/command.ts";
 import { emptyCluster } from "./support/runner/empty_cluster.ts";
 import { type EngineLane, engineLanes, type Lane, plainLanes } from "./support/runner/lane.ts";
 import { removeLeftNetworks } from "./support/runner/lane_network.ts";
+import { removeLeftMemoryFolders } from "./support/runner/memory_folder.ts";
 import type { Provision } from "./support/runner/prepare_lane.ts";
 import { type GroupResult, runGroup, type TestCount } from "./support/runner/run_group.ts";
 import { type TestGroup, testGroups } from "./support/runner/test_groups.ts";
@@ -28,6 +29,7 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   const of = (...kinds: readonly string[]) => groups.filter(({ kind }) => kinds.includes(kind));
   if (of("machine", "containers", "docker").length > 0) await testPrograms();
   await removeLeftNetworks();
+  await removeLeftMemoryFolders();
   Object.assign(process.env, opened.use(await emptyCluster()).environment);
   const failed = new AbortController();
   const lanes = new Lanes(AbortSignal.any([signal, failed.signal]));

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { say } from "./command.ts";
 import type { Lane } from "./lane.ts";
+import { memoryFolder } from "./memory_folder.ts";
 import type { TestGroup } from "./test_groups.ts";
 import { readTestReport, type TestFailure } from "./test_report.ts";
 
@@ -33,6 +34,7 @@ export interface RunOptions {
 /** Runs one group in a separate process. A file without any result counts as failed. */
 export async function runGroup(group: TestGroup, options: RunOptions): Promise<GroupResult> {
   const place = await mkdtemp(join(tmpdir(), "slr-"));
+  const memory = await memoryFolder(place);
   const report = join(place, "report.xml");
   // Short, because socket paths below it have a length limit, and accessible to the users that programs run as.
   const files = join(place, "t");
@@ -49,6 +51,7 @@ export async function runGroup(group: TestGroup, options: RunOptions): Promise<G
   } finally {
     // Deployed apps outlive the server that deployed them, as do leftovers of a killed test.
     await endProcessesIn(place);
+    await memory[Symbol.asyncDispose]();
     await rm(place, { recursive: true, force: true }).catch(() => {});
   }
 }
