@@ -1,4 +1,5 @@
 import { BadMessage } from "./bad_message.ts";
+import type { BodyReader } from "./body_reader.ts";
 import { ChunkedBody } from "./chunked_body.ts";
 import type { HeaderField } from "./header_fields.ts";
 
@@ -8,16 +9,6 @@ export type Framing =
   | { readonly kind: "length"; readonly length: number }
   | { readonly kind: "chunked" }
   | { readonly kind: "until_close" };
-
-/** Parses a body up to its end. */
-export interface BodyReader {
-  readonly done: boolean;
-  /**
-   * Reads `bytes` from offset `from`; returns the offset at which the body, or the buffer, ends. Passes the content
-   * without its framing to `content`.
-   */
-  read(bytes: Buffer, from: number, content?: (bytes: Buffer) => void): number;
-}
 
 const LENGTH = /^\d{1,15}$/;
 

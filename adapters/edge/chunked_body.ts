@@ -1,5 +1,5 @@
 import { BadMessage } from "./bad_message.ts";
-import type { BodyReader } from "./body_framing.ts";
+import type { BodyReader } from "./body_reader.ts";
 
 type State =
   | "size"

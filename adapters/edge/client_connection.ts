@@ -1,6 +1,7 @@
 import type { Socket } from "bun";
 import { BadMessage } from "./bad_message.ts";
-import { type BodyReader, bodyReader } from "./body_framing.ts";
+import { bodyReader } from "./body_framing.ts";
+import type { BodyReader } from "./body_reader.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import { badRequest, type ErrorPage, renderPage } from "./error_page.ts";
 import type { Exchange } from "./exchange.ts";

@@ -1,5 +1,6 @@
 import type { EdgeRoute } from "../../ports/domains/edge.ts";
-import { type BodyReader, bodyReader } from "./body_framing.ts";
+import { bodyReader } from "./body_framing.ts";
+import type { BodyReader } from "./body_reader.ts";
 import type { ClientConnection } from "./client_connection.ts";
 import { NO_ANSWER, TOO_SLOW } from "./error_page.ts";
 import type { Exchange } from "./exchange.ts";

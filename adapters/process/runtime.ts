@@ -64,7 +64,7 @@ const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
 /** Runs programs as processes of this machine, each in its own session and, where possible, its own sandbox. */
 export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings {
   readonly #folder: string;
-  readonly #keeper: SupervisionPorts;
+  readonly #ports: SupervisionPorts;
   readonly #log: Log | undefined;
   readonly #supervisor: Supervisor;
   readonly #meter = new UsageMeter();
@@ -72,13 +72,13 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
 
   constructor({ folder, user, vault, log, sandboxes }: ProcessRuntimeOptions) {
     this.#folder = folder;
-    this.#keeper = {
+    this.#ports = {
       vault,
       confinement: sandboxChooser({ folder, user, ...(sandboxes && { kinds: sandboxes }) }),
       onExit: () => void this.#supervisor.look(),
     };
     this.#log = log;
-    this.#supervisor = new Supervisor(folder, this.#keeper, { log, onEnding: (id) => this.#endings.notify(id) });
+    this.#supervisor = new Supervisor(folder, this.#ports, { log, onEnding: (id) => this.#endings.notify(id) });
   }
 
   /**
@@ -86,7 +86,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
    * restarted.
    */
   async supervise(): Promise<void> {
-    const confinement = await this.#keeper.confinement().catch((error: unknown) => {
+    const confinement = await this.#ports.confinement().catch((error: unknown) => {
       // Everything else works without a sandbox. Starting an instance throws the same error to its caller.
       this.#log?.write("error", "Programs cannot be run", { ...loggedError(error) });
     });
@@ -108,13 +108,13 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
   async start(request: RunRequest<RunnableFolder>): Promise<Instance> {
     const folder = this.#instance(request.instanceId);
     if (!folder) throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
-    await this.#keeper.confinement();
+    await this.#ports.confinement();
     await this.#create(folder, request);
     using held = await folder.hold();
     const state = folder.state();
     if (!held || !state || state.phase === "stopping" || state.phase === "removed") throw notFound("instance");
     try {
-      if (state.phase === "waiting") await startInstance(folder, state, this.#keeper);
+      if (state.phase === "waiting") await startInstance(folder, state, this.#ports);
     } catch (error) {
       await folder.remove();
       throw error;
@@ -141,7 +141,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
     // From here on it is not restarted, even if this process is killed.
     const exit = { code: null, reason: "stopped" } as const;
     if (state.phase !== "removed") await folder.writeState({ ...state, phase: "stopping", exit });
-    await stopInstance(folder, this.#keeper, graceMs);
+    await stopInstance(folder, this.#ports, graceMs);
     if (beforeForgetting && state.phase !== "removed") {
       await this.#supervisor.takeUpAll(folder);
       await beforeForgetting();
@@ -164,8 +164,8 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
       restarts: state.restarts + 1,
     } as const;
     await folder.writeState(anew);
-    await stopInstance(folder, this.#keeper, graceMs);
-    await startInstance(folder, anew, this.#keeper);
+    await stopInstance(folder, this.#ports, graceMs);
+    await startInstance(folder, anew, this.#ports);
     return describe(folder.record()!, folder.state()!, folder);
   }
 
@@ -209,7 +209,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
     if (!alone || existsSync(folder.path)) {
       throw conflict("instance_exists", "Cannot start this: an instance with that ID exists; remove it first");
     }
-    const sealed = await this.#keeper.vault.seal(new Secret(JSON.stringify(values)), environmentPlace(instanceId));
+    const sealed = await this.#ports.vault.seal(new Secret(JSON.stringify(values)), environmentPlace(instanceId));
     const others = instanceFolders(this.#folder).map((other) => other.record()?.port);
     const port = freePort(PORT_RANGES.process, { taken: new Set(others.filter((each) => each !== undefined)) });
     if (port === undefined) throw noFreePort();

@@ -47,7 +47,7 @@ export interface SupervisorOptions {
  */
 export class Supervisor {
   readonly #folder: string;
-  readonly #keeper: SupervisionPorts;
+  readonly #ports: SupervisionPorts;
   readonly #log: Log | undefined;
   readonly #onEnding: (instanceId: string) => void;
   readonly #pumps = new Map<string, OutputPump>();
@@ -59,7 +59,7 @@ export class Supervisor {
   /** Calls `onEnding` with the id of each instance that exited and will be restarted. */
   constructor(folder: string, ports: SupervisionPorts, { log, onEnding }: SupervisorOptions) {
     this.#folder = folder;
-    this.#keeper = ports;
+    this.#ports = ports;
     this.#log = log;
     this.#onEnding = onEnding;
   }
@@ -164,25 +164,25 @@ export class Supervisor {
     if (!held || !state || !record || isOver(state, record)) return;
     const isUp = folder.isUp();
     if (state.phase === "removed") {
-      await stopInstance(folder, this.#keeper, 0);
+      await stopInstance(folder, this.#ports, 0);
       await folder.remove();
     } else if (state.phase === "stopping") {
       // The process that was stopping it was killed. The caller removes it later.
-      await stopInstance(folder, this.#keeper, 0);
+      await stopInstance(folder, this.#ports, 0);
     } else if (state.phase === "ended" || (state.phase === "waiting" && Date.now() >= state.startAt)) {
       await this.#startAgain(folder);
     } else if (state.phase === "up" && !isUp) {
       await this.#noteEnding(folder, state);
     } else if (state.phase === "up" && isTooLarge(folder, record)) {
       await folder.writeState({ ...state, tooLarge: true });
-      await stopInstance(folder, this.#keeper, 0);
+      await stopInstance(folder, this.#ports, 0);
     }
   }
 
   async #startAgain(folder: InstanceFolder): Promise<void> {
     const state = folder.state()!;
     try {
-      await startInstance(folder, state, this.#keeper);
+      await startInstance(folder, state, this.#ports);
     } catch (error) {
       this.#log?.write("error", "Could not start an instance", { ...loggedError(error) });
       await this.#noteEnding(folder, { ...state, startedAt: Date.now() });
@@ -190,7 +190,7 @@ export class Supervisor {
   }
 
   async #noteEnding(folder: InstanceFolder, state: InstanceState): Promise<void> {
-    const ended = await noteEnding(folder, state, this.#keeper);
+    const ended = await noteEnding(folder, state, this.#ports);
     if (!ended) return;
     await this.#pumpFor(folder).note(endingNote(ended.exit, ended.pauseMs));
     this.#onEnding(basename(folder.path));

@@ -15,7 +15,7 @@ export class GrpcStream {
 
   constructor(stream: ServerHttp2Stream) {
     this.#stream = stream;
-    // Whoever reads or writes notices that the stream is closed.
+    // Reads and writes report a closed stream themselves.
     stream.on("error", () => {});
   }
 

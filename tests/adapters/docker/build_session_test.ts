@@ -110,7 +110,7 @@ describe("BuildSession", () => {
     session.engine.destroy();
   });
 
-  test("keeps messages apart, however they arrive and whoever sends them", async () => {
+  test("keeps messages apart, for any chunks and concurrent senders", async () => {
     const seen: string[] = [];
     const handler: CallHandler = async (given) => {
       for await (const each of given.messages()) seen.push(Buffer.from(each).toString());
