@@ -146,28 +146,35 @@ function outageOf({ exit, nextStartAt }: Instance): string {
 /** Stores an outage of a service, or its end. Idempotent: concurrent watchers that see the same store it once. */
 function storeOutage({ clock, deployments }: OutageWatchPorts) {
   const reportedAt = new Map<string, number>();
-  const untold = new Set<string>();
+  /** Instances with an outage that no event reports, because the last one was reported shortly before. */
+  const unreported = new Set<string>();
+
   return async function (deploymentId: string, instanceId: string, outage: string | undefined): Promise<void> {
+    const notes: (() => void)[] = [];
     await deployments.change(deploymentId, (deployment): DeploymentChange | undefined => {
+      // Runs again if another change came first, so that only the last run counts.
+      notes.length = 0;
       const service = deployment.services.find((each) => each.instanceId === instanceId);
       const isBusy = !isSettled(deployment) || deployment.pendingDecision !== null;
       if (!service || service.outage === outage || isBusy) return undefined;
       const changed = withOutage(service, outage);
       const services = deployment.services.map((each) => (each === service ? changed : each));
-      const events = isWorthTelling(instanceId, service.outage, outage) ? outageEvents(deployment, changed) : [];
-      return { deployment: { ...deployment, services }, events };
+      const isNew = service.outage === undefined || unreported.has(instanceId);
+      const reports = outage === undefined ? !unreported.has(instanceId) : isNew && !isSoon(instanceId);
+      notes.push(() => noteOutage(instanceId, { isOver: outage === undefined, isNew, reports }));
+      return { deployment: { ...deployment, services }, events: reports ? outageEvents(deployment, changed) : [] };
     });
+    for (const note of notes) note();
   };
 
-  function isWorthTelling(instanceId: string, before: string | undefined, outage: string | undefined): boolean {
-    if (outage === undefined) return !untold.delete(instanceId);
-    if (before !== undefined && !untold.has(instanceId)) return false;
-    const now = clock.now().getTime();
-    const isSoon = now - (reportedAt.get(instanceId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS;
-    if (isSoon) untold.add(instanceId);
-    else untold.delete(instanceId);
-    if (!isSoon) reportedAt.set(instanceId, now);
-    return !isSoon;
+  function isSoon(instanceId: string): boolean {
+    return clock.now().getTime() - (reportedAt.get(instanceId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS;
+  }
+
+  function noteOutage(instanceId: string, { isOver, isNew, reports }: Record<"isOver" | "isNew" | "reports", boolean>) {
+    if (isOver || reports) unreported.delete(instanceId);
+    else if (isNew) unreported.add(instanceId);
+    if (!isOver && reports) reportedAt.set(instanceId, clock.now().getTime());
   }
 }
 

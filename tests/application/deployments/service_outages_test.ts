@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { OutageWatch } from "../../../application/services/outage_watch.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { shownService } from "../../../domain/deployments/shown_service.ts";
+import type { Deployments } from "../../../ports/deployments/deployments.ts";
 import { EngineScene, START, eventSummary } from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -44,6 +45,25 @@ describe("OutageWatch", () => {
       "service app healthy",
       "end ready",
     ]);
+  });
+
+  test("reports an outage although another change of the deployment came first", async () => {
+    await using scene = await EngineScene.open();
+    const live = await scene.deployed(await scene.project());
+    const { deployments } = scene.memory;
+    const change: Deployments["change"] = (id, how) =>
+      deployments.change(id, (deployment) => {
+        how(deployment);
+        return how(deployment);
+      });
+    const contended = new Proxy(deployments, {
+      get: (target, name) => (name === "change" ? change : Reflect.get(target, name, target).bind(target)),
+    });
+    const ports = { ...scene.world, deployments: contended, instanceEndings: scene.memory.runtime };
+    await using _ = new OutageWatch(ports, { steadyMs: 0, lookMs: { least: 5, most: 20 } });
+    await endIt(scene, live);
+    await scene.until(live.id, isDown);
+    expect(eventSummary(await scene.events(live.id)).slice(-2)).toEqual(["service app failed", "end ready"]);
   });
 
   test("finds changes that were not reported, down or up", async () => {
