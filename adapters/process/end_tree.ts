@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Descendant, processTable, treeOf } from "./process_table.ts";
+import { type Descendant, processEntry, processTable, treeOf } from "./process_table.ts";
 import { droppingRights } from "./sandbox.ts";
 import { SYSTEM_PATH } from "./choose_sandbox.ts";
 import type { SystemUser } from "../../ports/servers/system_user.ts";
@@ -91,15 +91,19 @@ function handlesTermination(pid: number): boolean {
  */
 export async function killTree(tree: Tree): Promise<void> {
   const started = Date.now();
+  const seen = new Map<number, number>();
   for (;;) {
     const isUp = tree.isUp();
     const left = members(tree);
+    for (const { pid, startTicks } of left) seen.set(pid, startTicks);
     const spared = tree.launcherNotes && Date.now() - started < 1_000 ? 1 : 0;
     const victims = left.filter(({ depth }) => depth >= spared);
     victims.forEach(({ pid }) => send(pid, "SIGKILL"));
     const strays = isUp ? [] : await strayProcesses(tree);
     strays.forEach((pid) => send(pid, "SIGKILL"));
-    if (!isUp && strays.length === 0) return;
+    // The launcher may be gone before the kernel has ended the others.
+    const isLeft = [...seen].some(([pid, startTicks]) => processEntry(pid)?.startTicks === startTicks);
+    if (!isUp && strays.length === 0 && !isLeft) return;
     if (Date.now() - started > PATIENCE_MS) {
       throw unavailable("process_stuck", "Cannot stop a program: the system cannot kill it; restart the machine");
     }
@@ -108,7 +112,7 @@ export async function killTree(tree: Tree): Promise<void> {
 }
 
 /** Returns the live processes of the tree and, where needed, of its session. */
-function members({ launcher, strayHome }: Tree): Pick<Descendant, "depth" | "parent" | "pid">[] {
+function members({ launcher, strayHome }: Tree): Pick<Descendant, "depth" | "parent" | "pid" | "startTicks">[] {
   const root = launcher();
   if (root === undefined) return [];
   const table = processTable();
@@ -116,7 +120,7 @@ function members({ launcher, strayHome }: Tree): Pick<Descendant, "depth" | "par
   if (strayHome === undefined) return tree;
   const known = new Set(tree.map(({ pid }) => pid));
   const others = [...table.values()].filter(({ pid, session }) => session === root && !known.has(pid));
-  return [...tree, ...others.map(({ parent, pid }) => ({ parent, pid, depth: Infinity }))];
+  return [...tree, ...others.map((other) => ({ ...other, depth: Infinity }))];
 }
 
 /** Finds processes that left the tree and the session, by their HOME. */

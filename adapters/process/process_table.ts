@@ -8,6 +8,8 @@ export interface ProcessEntry {
   /** CPU time of the process and its reaped children, in hundredths of a second. */
   readonly ticks: number;
   readonly memoryBytes: number;
+  /** When it started, in hundredths of a second after the machine; tells apart processes of the same pid. */
+  readonly startTicks: number;
 }
 
 /** A process below another one, with its depth. */
@@ -40,7 +42,8 @@ export function treeOf(root: number, table: ReadonlyMap<number, ProcessEntry>): 
   return found;
 }
 
-function processEntry(pid: number): ProcessEntry | undefined {
+/** Returns a live process; `undefined` if it has ended or is a zombie. */
+export function processEntry(pid: number): ProcessEntry | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The process name may contain spaces and parentheses.
@@ -48,7 +51,8 @@ function processEntry(pid: number): ProcessEntry | undefined {
     if (fields[0] === "Z" || fields[0] === "X") return undefined;
     const number = (index: number) => Number(fields[index]);
     const ticks = number(11) + number(12) + number(13) + number(14);
-    return { pid, parent: number(1), session: number(3), ticks, memoryBytes: number(21) * PAGE };
+    const [memoryBytes, startTicks] = [number(21) * PAGE, number(19)];
+    return { pid, parent: number(1), session: number(3), ticks, memoryBytes, startTicks };
   } catch {
     return undefined;
   }
