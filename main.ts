@@ -1,13 +1,19 @@
 import { BadSetting, readConfig } from "./config.ts";
 import { Failure } from "./domain/failure.ts";
 
-try {
-  const config = readConfig(process.env, process.cwd());
-  // Loaded late, because it takes a while: an invalid setting is reported at once.
-  const { serve } = await import("./wiring/serve.ts");
-  process.exit(await serve(config));
-} catch (error) {
-  if (!(error instanceof Failure || error instanceof BadSetting)) throw error;
-  process.stderr.write(`slipway: ${error.message}\n`);
-  process.exit(1);
+/** Serves until a stop signal, and returns the exit code. */
+async function main(): Promise<number> {
+  try {
+    const config = readConfig(process.env, process.cwd());
+    // Loaded late, because it takes a while: an invalid setting is reported at once.
+    const { serve } = await import("./wiring/serve.ts");
+    return await serve(config);
+  } catch (error) {
+    if (!(error instanceof Failure || error instanceof BadSetting)) throw error;
+    process.stderr.write(`slipway: ${error.message}\n`);
+    return 1;
+  }
 }
+
+// Without `await`, which Bun cannot compile ahead of time at this level.
+void main().then((code) => process.exit(code));

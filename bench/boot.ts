@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { embeddedPostgres } from "../tests/support/database/embedded_postgres.ts";
-import { start, stop } from "./process.ts";
+import { startServer, stop } from "./process.ts";
 import type { Result } from "./run.ts";
 import { median, tempFolder } from "./temp_folder.ts";
 
@@ -39,7 +39,7 @@ async function bootPostgres(folder: string): Promise<number> {
 async function bootSlipway(folder: string): Promise<number> {
   const port = await freePort();
   const started = performance.now();
-  const slipway = start("main.ts", [], { PORT: String(port), SLIPWAY_DATA: folder }, "ignore");
+  const slipway = startServer({ PORT: String(port), SLIPWAY_DATA: folder });
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => undefined);
     if (answer?.status === 200) break;

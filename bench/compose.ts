@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ByHand, byHand, type Hand } from "./compose_by_hand.ts";
 import { answers, deployed, inTurns, madeProject, removed, type Server, TOKEN } from "./deploying.ts";
 import { docker } from "./docker.ts";
-import { printed, ROOT, start, stop } from "./process.ts";
+import { printed, ROOT, startServer, stop } from "./process.ts";
 import type { Result } from "./run.ts";
 import { tempFolder } from "./temp_folder.ts";
 
@@ -82,7 +82,7 @@ async function onShop(work: (scene: Scene) => Promise<Result>): Promise<Result> 
   }
   await cp(join(ROOT, "bench/compose_shop"), source, { recursive: true });
   const settings = { PORT: "0", SLIPWAY_DATA: join(folder.path, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
-  const slipway = start("main.ts", [], { ...settings, SLIPWAY_RUNTIME: "docker" }, "ignore");
+  const slipway = startServer({ ...settings, SLIPWAY_RUNTIME: "docker" });
   try {
     const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);
     const hand = (name: string) => byHand({ source, name: `slipway-bench-${process.pid}-${name}`, services: SHOP });

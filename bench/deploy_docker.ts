@@ -2,7 +2,7 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { answers, deploy, freePort, inTurns, TOKEN } from "./deploying.ts";
 import { docker } from "./docker.ts";
-import { printed, ROOT, start, stop } from "./process.ts";
+import { printed, ROOT, startServer, stop } from "./process.ts";
 import type { Result } from "./run.ts";
 import { tempFolder } from "./temp_folder.ts";
 
@@ -15,7 +15,7 @@ export async function deployDocker(): Promise<Result> {
   const source = join(folder.path, "source");
   await cp(join(ROOT, "examples/docker-server"), source, { recursive: true });
   const settings = { PORT: "0", SLIPWAY_DATA: join(folder.path, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
-  const slipway = start("main.ts", [], { ...settings, SLIPWAY_RUNTIME: "docker" }, "ignore");
+  const slipway = startServer({ ...settings, SLIPWAY_RUNTIME: "docker" });
   try {
     const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);
     const server = join(source, "server.pl");

@@ -1,7 +1,7 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { answers, deploy, freePort, inTurns, TOKEN } from "./deploying.ts";
-import { printed, ROOT, start, stop } from "./process.ts";
+import { printed, ROOT, startServer, stop } from "./process.ts";
 import type { Result } from "./run.ts";
 import { tempFolder } from "./temp_folder.ts";
 
@@ -23,7 +23,7 @@ interface App {
 export async function deployProcess(): Promise<Result> {
   await using folder = await tempFolder();
   const settings = { PORT: "0", SLIPWAY_DATA: join(folder.path, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
-  const slipway = start("main.ts", [], { ...settings, SLIPWAY_RUNTIME: "process" }, "ignore");
+  const slipway = startServer({ ...settings, SLIPWAY_RUNTIME: "process" });
   try {
     const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);
     const pair = (app: App, what: string) => ({

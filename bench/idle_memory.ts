@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { printed, start, stop } from "./process.ts";
+import { printed, startServer, stop } from "./process.ts";
 import type { Result } from "./run.ts";
 import { tempFolder } from "./temp_folder.ts";
 
@@ -9,7 +9,7 @@ const LIMIT_MB = 150;
 /** Memory (RSS) of the server process some seconds after its start and a few requests, as a fraction of the limit. */
 export async function idleMemory(): Promise<Result> {
   await using folder = await tempFolder();
-  const slipway = start("main.ts", [], { PORT: "0", SLIPWAY_DATA: folder.path }, "ignore");
+  const slipway = startServer({ PORT: "0", SLIPWAY_DATA: folder.path });
   try {
     const port = (await printed(slipway, /API +http:\/\/127\.0\.0\.1:(\d+)/))[1];
     for (const path of ["/api/health", "/api/openapi.json", "/api/docs"])

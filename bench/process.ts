@@ -1,9 +1,25 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Subprocess } from "bun";
 
 export type Program = Subprocess<"ignore", "pipe", "inherit" | "ignore">;
 
 export const ROOT = join(import.meta.dir, "..");
+
+/** Compiles the server as `bin/up` does, and returns its path. */
+function compiled(): string {
+  const words = ["bash", "-c", 'source bin/setup >&2 && echo "$program"'];
+  const { stdout, success } = Bun.spawnSync(words, { cwd: ROOT, stderr: "inherit" });
+  if (!success) throw new Error("Cannot compile the server");
+  return stdout.toString().trim();
+}
+
+/** Starts the server as `bin/up` does. */
+export function startServer(env: Record<string, string> = {}): Program {
+  compiledServer ??= compiled();
+  return start(compiledServer, [], env, "ignore");
+}
+
+let compiledServer: string | undefined;
 
 /** Starts a script of this repository with Bun. */
 export function start(
@@ -13,7 +29,7 @@ export function start(
   stderr: "inherit" | "ignore" = "inherit",
 ): Program {
   const { PATH = "", HOME = "" } = process.env;
-  return Bun.spawn([process.execPath, join(ROOT, script), ...args], {
+  return Bun.spawn([process.execPath, resolve(ROOT, script), ...args], {
     cwd: ROOT,
     env: { PATH, HOME, EDGE_PORT: "0", ...env },
     stdin: "ignore",

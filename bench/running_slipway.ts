@@ -1,5 +1,5 @@
 import { embeddedPostgres } from "../tests/support/database/embedded_postgres.ts";
-import { printed, start, stop } from "./process.ts";
+import { printed, startServer, stop } from "./process.ts";
 import { tempFolder } from "./temp_folder.ts";
 
 const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
@@ -16,7 +16,7 @@ export async function runningSlipway() {
     SLIPWAY_ADMIN_TOKEN: TOKEN,
     LOG_FORMAT: "json",
   };
-  const program = start("main.ts", [], env, "ignore");
+  const program = startServer(env);
   opened.defer(() => stop(program));
   const port = Number((await printed(program, /API +http:\/\/127\.0\.0\.1:(\d+)/))[1]);
   const held = opened.move();

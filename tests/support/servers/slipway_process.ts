@@ -29,6 +29,8 @@ export interface TemporaryPlace extends AsyncDisposable {
 export const NO_ENGINE = "unix:///nonexistent/docker.sock";
 
 const ROOT = join(import.meta.dir, "../../..");
+/** The server as `bin/up` starts it, compiled; outside `bin/test` its sources, which may be newer. */
+const PROGRAM = process.env["SLIPWAY_TEST_PROGRAM"] ?? join(ROOT, "main.ts");
 const READY = /^Next, in another terminal.*\n.*\n/m;
 
 /** A program of this repository that gets only the given settings as its environment and dies with this process. */
@@ -192,7 +194,7 @@ export class SlipwayProcess implements AsyncDisposable {
 
   /** Starts it without waiting. */
   launch(changed: Settings = {}): RunningProgram {
-    this.#program = new RunningProgram([process.execPath, join(ROOT, "main.ts")], { ...this.settings, ...changed });
+    this.#program = new RunningProgram([process.execPath, PROGRAM], { ...this.settings, ...changed });
     return this.#program;
   }
 
@@ -227,7 +229,7 @@ export function printedToken(stdout: string): string | undefined {
 
 /** Starts a server that is expected to exit by itself, and returns its outcome. */
 export async function slipwayOutcome(settings: Settings): Promise<ProgramOutcome> {
-  await using program = new RunningProgram([process.execPath, join(ROOT, "main.ts")], { PORT: "0", ...settings });
+  await using program = new RunningProgram([process.execPath, PROGRAM], { PORT: "0", ...settings });
   return await program.ended;
 }
 
