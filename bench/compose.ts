@@ -172,6 +172,9 @@ async function drop(list: readonly string[], words: readonly string[]): Promise<
   if (found.length > 0) await docker([...words, ...new Set(found)]).catch(() => {});
 }
 
-function summary({ slipway, bare }: { readonly slipway: number; readonly bare: number }, what: string): string {
-  return `slipway ${slipway} ms, by hand ${bare} ms, ${what}, at most ${LIMIT}`;
+function summary(
+  { slipway, bare, spread }: { readonly slipway: number; readonly bare: number; readonly spread: string },
+  what: string,
+): string {
+  return `slipway ${slipway} ms, by hand ${bare} ms, ${what}, ${spread}, at most ${LIMIT}`;
 }

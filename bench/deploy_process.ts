@@ -1,6 +1,6 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { answers, deploy, freePort, inTurns, TOKEN } from "./deploying.ts";
+import { answers, atHand, deploy, inTurns, TOKEN } from "./deploying.ts";
 import { printed, ROOT, startServer, stop } from "./process.ts";
 import type { Result } from "./run.ts";
 import { tempFolder } from "./temp_folder.ts";
@@ -39,7 +39,7 @@ export async function deployProcess(): Promise<Result> {
     return {
       ratio: large.ratio,
       details:
-        `slipway ${large.slipway} ms, by hand ${large.bare} ms, ${MODULES} modules built, at most 1.3; ` +
+        `slipway ${large.slipway} ms, by hand ${large.bare} ms, ${MODULES} modules built, ${large.spread}, at most 1.15; ` +
         `ten at once: ${(many.slipway / many.bare).toFixed(2)}, slipway ${Math.round(many.slipway)} ms, by hand ${Math.round(many.bare)} ms; ` +
         `nothing to build: slipway ${small.slipway} ms, by hand ${small.bare} ms`,
     };
@@ -75,22 +75,10 @@ async function atOnce(work: (name: string) => Promise<number>): Promise<number> 
 
 /** The plain commands: copy the folder, build, start, and poll until it responds. */
 async function byHand({ localPath, buildCommand, startCommand }: App, folder: string): Promise<number> {
-  const port = freePort();
   const started = performance.now();
   await cp(localPath, folder, { recursive: true });
-  const { PATH = "", HOME = "" } = process.env;
-  const run = (command: string) =>
-    Bun.spawn(["/bin/sh", "-c", command], {
-      cwd: folder,
-      env: { PATH, HOME, PORT: String(port), NODE_ENV: "production" },
-      stdio: ["ignore", "ignore", "ignore"],
-      detached: true,
-    });
-  if (buildCommand) await run(buildCommand).exited;
-  const program = run(startCommand);
-  await answers(port, `127.0.0.1:${port}`);
-  const ms = performance.now() - started;
-  process.kill(-program.pid, "SIGKILL");
-  await program.exited;
-  return ms;
+  if (buildCommand) await atHand(folder, buildCommand).ended;
+  await using app = atHand(folder, startCommand);
+  await answers(app.port, `127.0.0.1:${app.port}`);
+  return performance.now() - started;
 }

@@ -1,23 +1,17 @@
-import { median } from "./temp_folder.ts";
+import { inRounds } from "./rounds.ts";
 
 /** The admin token of benchmarked servers. */
 export const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
 const ROUNDS = 5;
 const SETTLED_MS = 20;
 
-/** Measures a deployment and the baseline alternately, after a warm-up of each. */
+/** Measures the milliseconds of a deployment and of the baseline alternately. */
 export async function inTurns({ slipway, bare }: Record<"slipway" | "bare", (name: string) => Promise<number>>) {
-  await slipway("warm");
-  await bare("warm");
-  const rounds: { slipway: number; bare: number }[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    rounds.push({ slipway: await slipway(`${round}`), bare: await bare(`${round}`) });
-  }
-  return {
-    ratio: median(rounds.map((round) => round.slipway / round.bare)),
-    slipway: Math.round(median(rounds.map((round) => round.slipway))),
-    bare: Math.round(median(rounds.map((round) => round.bare))),
-  };
+  const { ratio, ours, other, spread } = await inRounds(ROUNDS, {
+    ours: (round) => slipway(round < 0 ? "warm" : `${round}`),
+    other: (round) => bare(round < 0 ? "warm" : `${round}`),
+  });
+  return { ratio, slipway: Math.round(ours), bare: Math.round(other), spread };
 }
 
 /** The address of a server. */
@@ -51,14 +45,18 @@ export async function deployed({ api }: Server, projectId: string): Promise<stri
   return data.deployment_id;
 }
 
-async function post<T>(url: string, body: object): Promise<T> {
-  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+/** Sends a request with a JSON body, or with these bytes. */
+export async function post<T>(url: string, body: object | Uint8Array): Promise<T> {
+  const bytes = body instanceof Uint8Array;
+  const type = bytes ? "application/octet-stream" : "application/json";
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": type };
+  const answer = await fetch(url, { method: "POST", headers, body: bytes ? body : JSON.stringify(body) });
   if (!answer.ok) throw new Error(await answer.text());
   return (await answer.json()) as T;
 }
 
-async function settled(api: string, id: string): Promise<void> {
+/** Resolves once a deployment is ready. */
+export async function settled(api: string, id: string): Promise<void> {
   const headers = { authorization: `Bearer ${TOKEN}` };
   for (;;) {
     const answer = await fetch(`${api}/api/deployments/${id}`, { headers });
@@ -90,4 +88,24 @@ export function freePort(): number {
   const { port } = listener;
   listener.stop(true);
   return port;
+}
+
+/** Runs a shell command in a folder, with a free port as `PORT`. Disposal kills it. */
+export function atHand(folder: string, command: string) {
+  const port = freePort();
+  const { PATH = "", HOME = "" } = process.env;
+  const program = Bun.spawn(["/bin/sh", "-c", command], {
+    cwd: folder,
+    env: { PATH, HOME, PORT: String(port), NODE_ENV: "production" },
+    stdio: ["ignore", "ignore", "ignore"],
+    detached: true,
+  });
+  return {
+    port,
+    ended: program.exited,
+    async [Symbol.asyncDispose]() {
+      process.kill(-program.pid, "SIGKILL");
+      await program.exited;
+    },
+  };
 }

@@ -4,7 +4,7 @@ import type { Result } from "./run.ts";
 import { median } from "./temp_folder.ts";
 
 const CONNECTIONS = 64;
-const REQUESTS = 8_000;
+const LOAD_MS = 500;
 const ROUNDS = 7;
 
 interface Ports {
@@ -40,7 +40,7 @@ export async function edge(): Promise<Result> {
 
 async function compare(ports: Ports, path: string, connections: number) {
   const request = `GET ${path} HTTP/1.1\r\nHost: app.localhost\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n`;
-  const load = (port: number) => httpLoad({ port, request, connections, requests: REQUESTS });
+  const load = (port: number) => httpLoad({ port, request, connections, ms: LOAD_MS });
   await load(ports.edge);
   await load(ports.app);
   const rates: { edge: number; app: number }[] = [];

@@ -5,59 +5,80 @@ export interface Load {
   readonly port: number;
   readonly request: string;
   readonly connections: number;
-  readonly requests: number;
+  /** How long to send. */
+  readonly ms: number;
 }
 
 interface Connection {
-  buffer: Buffer;
+  /** How many bytes of the current response have arrived. */
+  arrived: number;
+  /** The length of the current response; `undefined` until its head has arrived. */
+  length: number | undefined;
+  /** The incomplete head of the current response. */
+  head: string;
 }
 
 /** Sends a load and returns the number of responses per second. Rejects on any status but 200. */
-export async function httpLoad({ port, request, connections, requests }: Load): Promise<number> {
-  let sent = 0;
+export async function httpLoad({ port, request, connections, ms }: Load): Promise<number> {
   let answered = 0;
+  let waiting = 0;
+  let isOver = false;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const bytes = Buffer.from(request);
   const send = (socket: Socket<Connection>) => {
-    if (sent >= requests) return;
-    sent++;
-    socket.write(request);
+    waiting++;
+    socket.write(bytes);
   };
-  const started = performance.now();
+  const receive = (socket: Socket<Connection>, chunk: Buffer) => {
+    const { data } = socket;
+    data.arrived += chunk.length;
+    if (data.length === undefined) {
+      // Heads are short: usually all of it is in the first chunk.
+      data.head += chunk.toString("latin1", 0, 2_000);
+      data.length = answerLength(data.head);
+    }
+    if (data.length === undefined || data.arrived < data.length) return;
+    socket.data = { arrived: 0, length: undefined, head: "" };
+    answered++;
+    waiting--;
+    if (!isOver) send(socket);
+    else if (waiting === 0) resolve();
+  };
   const sockets = await Promise.all(
     Array.from({ length: connections }, () =>
       Bun.connect<Connection>({
         hostname: "127.0.0.1",
         port,
-        data: { buffer: Buffer.alloc(0) },
+        data: { arrived: 0, length: undefined, head: "" },
         socket: {
           data(socket, chunk) {
-            socket.data.buffer = Buffer.concat([socket.data.buffer, chunk]);
-            const length = answerLength(socket.data.buffer);
-            if (length === undefined || socket.data.buffer.length < length) return;
-            if (!socket.data.buffer.subarray(0, 15).includes(" 200 "))
-              reject(new Error(socket.data.buffer.toString().slice(0, 500)));
-            socket.data.buffer = socket.data.buffer.subarray(length);
-            answered++;
-            if (answered === requests) resolve();
-            else send(socket);
+            try {
+              receive(socket, chunk);
+            } catch (error) {
+              reject(error as Error);
+            }
           },
           error: (_, error) => reject(error),
+          close: () => reject(new Error("the server closed a connection")),
         },
       }),
     ),
   );
+  const started = performance.now();
   for (const socket of sockets) send(socket);
-  await promise;
+  const timer = setTimeout(() => (isOver = true), ms);
+  await promise.finally(() => clearTimeout(timer));
   const seconds = (performance.now() - started) / 1000;
   for (const socket of sockets) socket.end();
-  return requests / seconds;
+  return answered / seconds;
 }
 
 /** The length of a whole response, head included, once its head has arrived. */
-function answerLength(buffer: Buffer): number | undefined {
-  const end = buffer.indexOf("\r\n\r\n");
+function answerLength(head: string): number | undefined {
+  const end = head.indexOf("\r\n\r\n");
   if (end < 0) return undefined;
-  const length = /content-length: (\d+)/i.exec(buffer.subarray(0, end).toString())?.[1];
+  if (!head.startsWith("HTTP/1.1 200 ")) throw new Error(head.slice(0, 500));
+  const length = /content-length: (\d+)/i.exec(head.slice(0, end))?.[1];
   if (length === undefined) throw new Error("the answer has no content-length");
   return end + 4 + Number(length);
 }

@@ -1,8 +1,7 @@
 import { boot } from "./boot.ts";
 import { edge } from "./edge.ts";
+import { firstDeployment } from "./first_deployment.ts";
 import { idleMemory } from "./idle_memory.ts";
-import { apiGet, apiList } from "./api.ts";
-import { deploymentGet, deploymentsList } from "./deployments_api.ts";
 import { contextUpload } from "./context_upload.ts";
 import { composeDeploy, composeNoop } from "./compose.ts";
 import { deployDocker } from "./deploy_docker.ts";
@@ -11,59 +10,87 @@ import { detect } from "./detect.ts";
 import { logIngest } from "./log_ingest.ts";
 import { preflightS3, preflightSftp } from "./preflight.ts";
 import { putS3, putSftp } from "./put_storage.ts";
+import { READS, reads } from "./reads.ts";
+import { runApart } from "./run_apart.ts";
 import { streamFanout } from "./stream_fanout.ts";
 import { baseImage } from "../tests/support/runner/base_image.ts";
 import { dockerEngine } from "../tests/support/runner/docker_engine.ts";
 import { useDockerProgram } from "../tests/support/runner/docker_program.ts";
 
-/** The result of a benchmark, printed as one line: its name, the ratio to the baseline of the same run, and details. */
+/** The result of a benchmark: the ratio to the baseline of the same run, and details. */
 export interface Result {
   readonly ratio: number;
   readonly details: string;
 }
 
-const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
-  "api-list": apiList,
-  "api-get": apiGet,
-  "deployments-list": deploymentsList,
-  "deployment-get": deploymentGet,
-  "deploy-process": deployProcess,
-  "deploy-docker": withDocker(deployDocker),
-  "compose-deploy": withDocker(composeDeploy),
-  "compose-noop": withDocker(composeNoop),
-  "context-upload": withDocker(contextUpload),
-  boot,
-  "idle-memory": idleMemory,
-  "log-ingest": logIngest,
-  "stream-fanout": streamFanout,
-  edge,
-  detect,
-  "preflight-s3": withDocker(preflightS3),
-  "preflight-sftp": withDocker(preflightSftp),
-  "put-s3": withDocker(putS3),
-  "put-sftp": withDocker(putSftp),
-};
+/** A result with the name of its benchmark, printed as one line. */
+export interface Line extends Result {
+  readonly name: string;
+}
 
-/** A benchmark that needs a Docker Engine with the base image; starts the installed one if none responds. */
-function withDocker(benchmark: () => Promise<Result>): () => Promise<Result> {
-  return async () => {
-    await using opened = new AsyncDisposableStack();
-    opened.use(await dockerEngine());
-    await baseImage();
-    return await benchmark();
+/** Benchmarks that run together, in a separate process. */
+interface Group {
+  readonly names: readonly string[];
+  run(): AsyncIterable<Line>;
+}
+
+const GROUPS: readonly Group[] = [
+  { names: READS, run: reads },
+  { names: ["boot", "idle-memory"], run: () => each({ boot, "idle-memory": idleMemory }) },
+  {
+    names: ["first-deployment", "deploy-process"],
+    run: () => each({ "first-deployment": firstDeployment, "deploy-process": deployProcess }),
+  },
+  withDocker({ "deploy-docker": deployDocker }),
+  withDocker({ "compose-deploy": composeDeploy, "compose-noop": composeNoop }),
+  withDocker({ "context-upload": contextUpload }),
+  {
+    names: ["log-ingest", "stream-fanout"],
+    run: () => each({ "log-ingest": logIngest, "stream-fanout": streamFanout }),
+  },
+  { names: ["edge"], run: () => each({ edge }) },
+  { names: ["detect"], run: () => each({ detect }) },
+  withDocker({ "preflight-s3": preflightS3, "put-s3": putS3 }),
+  withDocker({ "preflight-sftp": preflightSftp, "put-sftp": putSftp }),
+];
+
+async function* each(benchmarks: Readonly<Record<string, () => Promise<Result>>>): AsyncGenerator<Line> {
+  for (const [name, benchmark] of Object.entries(benchmarks)) yield { name, ...(await benchmark()) };
+}
+
+/** Benchmarks that need a Docker Engine with the base image; starts the installed one if none responds. */
+function withDocker(benchmarks: Readonly<Record<string, () => Promise<Result>>>): Group {
+  return {
+    names: Object.keys(benchmarks),
+    async *run() {
+      await using opened = new AsyncDisposableStack();
+      opened.use(await dockerEngine());
+      await baseImage();
+      yield* each(benchmarks);
+    },
   };
 }
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.find((name) => !(name in BENCHMARKS));
-if (unknown !== undefined) {
-  console.error(`There is no benchmark "${unknown}"; there are ${Object.keys(BENCHMARKS).join(", ")}`);
-  process.exit(2);
+/** Runs the group of this name in this process. */
+async function runGroup(first: string): Promise<void> {
+  await useDockerProgram();
+  for await (const { name, ratio, details } of GROUPS.find(({ names }) => names[0] === first)!.run())
+    console.log(`${name} ${ratio.toFixed(2)} ${details}`);
 }
 
-await useDockerProgram();
-for (const [name, benchmark] of Object.entries(BENCHMARKS)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const { ratio, details } = await benchmark();
-  console.log(`${name} ${ratio.toFixed(2)} ${details}`);
+async function main(words: readonly string[]): Promise<number> {
+  const all = GROUPS.flatMap(({ names }) => names);
+  const unknown = words.find((word) => !all.includes(word));
+  if (unknown !== undefined) {
+    console.error(`There is no benchmark "${unknown}"; there are ${all.join(", ")}`);
+    return 2;
+  }
+  const wanted = (names: readonly string[]) => words.length === 0 || names.some((name) => words.includes(name));
+  let failed = 0;
+  for (const { names } of GROUPS.filter((group) => wanted(group.names))) failed += (await runApart(names)) ? 0 : 1;
+  return failed === 0 ? 0 : 1;
 }
+
+const [flag, first = ""] = process.argv.slice(2);
+if (flag === "--group") await runGroup(first);
+else process.exit(await main(process.argv.slice(2)));

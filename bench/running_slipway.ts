@@ -25,11 +25,11 @@ export async function runningSlipway() {
     folder,
     port,
     token: TOKEN,
-    /** Creates a project through the API. */
-    async project(body: object): Promise<{ readonly id: string; readonly organizationId: string }> {
+    /** Creates something through the API. */
+    async create(path: string, body: object): Promise<{ readonly id: string; readonly organizationId: string }> {
       const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
       const request = { method: "POST", headers, body: JSON.stringify(body) };
-      const answer = await fetch(`http://127.0.0.1:${port}/api/projects`, request);
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, request);
       if (answer.status !== 201) throw new Error(await answer.text());
       return ((await answer.json()) as { data: { id: string; organizationId: string } }).data;
     },
