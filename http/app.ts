@@ -54,31 +54,34 @@ export interface HttpApp {
 function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<SystemFacts, "openapi" | "docs">) {
   const guarded = access();
   const { facts, metrics, publicUrl } = options;
-  return new Elysia({ normalize: false })
-    .use(problems(options.report))
-    .onParse({ as: "global" }, ({ request }) => keptBody(request))
-    .onTransform({ as: "global" }, ({ request }) => checkBody(request))
-    .use(guarded)
-    .use(systemRoutes(guarded, { ...facts, ...documents, metrics }))
-    .use(authRoutes(guarded, useCases))
-    .use(tokenRoutes(guarded, useCases))
-    .use(organizationRoutes(guarded, useCases))
-    .use(memberRoutes(guarded, useCases, publicUrl))
-    .use(projectRoutes(guarded, useCases))
-    .use(variableRoutes(guarded, useCases))
-    .use(folderRoutes(guarded, useCases, publicUrl))
-    .use(domainRoutes(guarded, useCases))
-    .use(serverRoutes(guarded, useCases))
-    .use(backupDestinationRoutes(guarded, useCases))
-    .use(cloudRoutes(guarded, useCases))
-    .use(deploymentRoutes(guarded, useCases))
-    .use(steeringRoutes(guarded, useCases))
-    .use(
-      readingRoutes(guarded, useCases, {
-        report: (error) => options.report(error, ""),
-        identify: (request) => identified(request, options.identify),
-      }),
-    );
+  return (
+    new Elysia({ normalize: false })
+      .use(problems(options.report))
+      .use(guarded)
+      // Before the hooks for bodies, which would make each of them asynchronous.
+      .use(systemRoutes(guarded, { ...facts, ...documents, metrics }))
+      .onParse({ as: "global" }, ({ request }) => keptBody(request))
+      .onTransform({ as: "global" }, ({ request }) => checkBody(request))
+      .use(authRoutes(guarded, useCases))
+      .use(tokenRoutes(guarded, useCases))
+      .use(organizationRoutes(guarded, useCases))
+      .use(memberRoutes(guarded, useCases, publicUrl))
+      .use(projectRoutes(guarded, useCases))
+      .use(variableRoutes(guarded, useCases))
+      .use(folderRoutes(guarded, useCases, publicUrl))
+      .use(domainRoutes(guarded, useCases))
+      .use(serverRoutes(guarded, useCases))
+      .use(backupDestinationRoutes(guarded, useCases))
+      .use(cloudRoutes(guarded, useCases))
+      .use(deploymentRoutes(guarded, useCases))
+      .use(steeringRoutes(guarded, useCases))
+      .use(
+        readingRoutes(guarded, useCases, {
+          report: (error) => options.report(error, ""),
+          identify: (request) => identified(request, options.identify),
+        }),
+      )
+  );
 }
 
 /** Builds the HTTP application as one function from request to response. It does not listen. */

@@ -26,7 +26,8 @@ export interface GateOptions {
   readonly publicOrigin: string;
   readonly trustedProxies: readonly string[];
   readonly report: (error: unknown, requestId: string) => void;
-  readonly logRequest: (line: RequestLine) => void;
+  /** `isRoutine`: the request succeeded, and its route is called all the time. */
+  readonly logRequest: (line: RequestLine, isRoutine: boolean) => void;
 }
 
 /** The log line of one request. */
@@ -43,10 +44,11 @@ export type RequestLine = {
 
 interface Handled {
   readonly routes: Parameters<typeof declaredRoutes>[0]["routes"];
-  handle(request: Request): Promise<Response>;
+  fetch(request: Request): Response | Promise<Response>;
 }
 
-export type Gate = (request: Request, peer: string) => Promise<Response>;
+/** Handles a request. The response to a request that waits for nothing is returned at once, which is cheaper. */
+export type Gate = (request: Request, peer: string) => Response | Promise<Response>;
 
 interface Visit {
   readonly request: Request;
@@ -78,25 +80,34 @@ export function gate(app: Handled, options: GateOptions): Gate {
   const match = routeTable(declaredRoutes(app));
   const underTls = options.publicOrigin.startsWith("https:");
 
-  return async function (request, peer) {
+  return function (request, peer) {
     const started = performance.now();
     options.metrics.begin();
     const seen: Seen = { requestId: requestIdOf(request), path: "unknown", address: peer };
-    let response: Response;
+    const end = (response: Response) => finished(request, response, seen, performance.now() - started);
+    const fail = (error: unknown) => end(failed(request, error, seen));
     try {
-      response = await answer(request, peer, seen);
+      const response = answer(request, peer, seen);
+      return response instanceof Promise ? response.then(end, fail) : end(response);
     } catch (error) {
-      const report = (bug: unknown) => options.report(bug, seen.requestId);
-      response = error instanceof NotJson ? notJson() : problemOf(error, request.signal, report);
+      return fail(error);
     }
-    response.headers.set("x-request-id", seen.requestId);
-    response.headers.set("x-content-type-options", "nosniff");
-    if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
-    const ms = performance.now() - started;
+  };
+
+  function failed(request: Request, error: unknown, { requestId }: Seen): Response {
+    if (error instanceof NotJson) return notJson();
+    return problemOf(error, request.signal, (bug) => options.report(bug, requestId));
+  }
+
+  function finished(request: Request, response: Response, seen: Seen, ms: number): Response {
+    const { headers } = response;
+    headers.set("x-request-id", seen.requestId);
+    headers.set("x-content-type-options", "nosniff");
+    if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
     // An error because the client disconnected is no failure of the server.
     const status = response.status >= 400 && request.signal.aborted ? BROKEN_OFF : response.status;
     options.metrics.end(seen.route ?? UNKNOWN, status, ms / 1000);
-    options.logRequest({
+    const line = {
       requestId: seen.requestId,
       method: request.method,
       path: seen.path,
@@ -105,13 +116,12 @@ export function gate(app: Handled, options: GateOptions): Gate {
       address: seen.address,
       userId: seen.principal?.userId,
       credentialId: seen.principal?.credential.id,
-    });
-    return request.method === "HEAD"
-      ? new Response(null, { status: response.status, headers: response.headers })
-      : response;
-  };
+    };
+    options.logRequest(line, status < 400 && seen.route?.operation.routine === true);
+    return request.method === "HEAD" ? new Response(null, { status: response.status, headers }) : response;
+  }
 
-  async function answer(request: Request, peer: string, seen: Seen): Promise<Response> {
+  function answer(request: Request, peer: string, seen: Seen): Response | Promise<Response> {
     const { path, query } = placeOf(request.url);
     const matched = match(request.method === "HEAD" ? "GET" : request.method, path);
     seen.path = loggedPath(path, matched);
@@ -120,11 +130,13 @@ export function gate(app: Handled, options: GateOptions): Gate {
     seen.address = address;
     if (!matched.found) return unrouted(matched.allowed);
     const { found: route, params } = matched;
-    const principal = route.permission === undefined ? undefined : await identified(request, options.identify);
-    seen.principal = principal;
     const { permission } = route;
-    const caller = { principal, permission, address, secure: secure || underTls, requestId: seen.requestId };
-    return visit({ request, route, path, query, params, caller }, app, options);
+    const pass = (principal: Principal | undefined) => {
+      seen.principal = principal;
+      const caller = { principal, permission, address, secure: secure || underTls, requestId: seen.requestId };
+      return visit({ request, route, path, query, params, caller }, app, options);
+    };
+    return permission === undefined ? pass(undefined) : identified(request, options.identify).then(pass);
   }
 }
 
@@ -145,7 +157,7 @@ function checkAllowed({ request, route: { permission }, caller: { principal } }:
   }
 }
 
-async function visit(visited: Visit, app: Handled, options: GateOptions): Promise<Response> {
+function visit(visited: Visit, app: Handled, options: GateOptions): Response | Promise<Response> {
   const { request, caller } = visited;
   const changes = CHANGING.has(request.method);
   try {
@@ -156,17 +168,26 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
     return recorded(visited, options, async () => problemOf(refusal, request.signal, report));
   }
   if (changes) return makeChange(visited, app, options);
-  const { query } = visited.route.hooks as { query?: { properties?: object } };
-  checkQueryText(visited.query, Object.keys(query?.properties ?? {}));
-  const reached = innerRequest(visited, { method: "GET" });
+  if (visited.query !== "") {
+    const { query } = visited.route.hooks as { query?: { properties?: object } };
+    checkQueryText(visited.query, Object.keys(query?.properties ?? {}));
+  }
+  const reached = isPlain(visited) ? request : innerRequest(visited, { method: "GET" });
   admit(reached, caller);
-  return app.handle(reached);
+  return app.fetch(reached);
 }
 
-/**
- * Builds the request for Elysia. Elysia finds paths only after hosts of some length, and must match the path that was
- * checked here.
- */
+/** The length of the shortest origin after which Elysia looks for the path. */
+const ORIGIN_LENGTH = 11;
+
+/** Returns whether Elysia finds in a request exactly the path and the method that were checked here. */
+function isPlain({ request, path, query }: Visit): boolean {
+  const { url, method } = request;
+  const rest = path + query;
+  return method === "GET" && url.endsWith(rest) && url.indexOf("/", ORIGIN_LENGTH) === url.length - rest.length;
+}
+
+/** Builds a request with the path that was checked here, for Elysia. */
 function innerRequest({ request, path, query }: Visit, init: RequestInit): Request {
   const { headers, signal } = request;
   return new Request(`http://localhost${path}${query}`, { headers, signal, ...init });
@@ -183,7 +204,7 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
     admit(reached, caller);
     const { precheck } = route.operation;
     if (json) keepBody(reached, { value: json.value, schema: (route.hooks as { body?: TSchema }).body, precheck });
-    return recorded(visited, options, () => app.handle(reached), json?.value);
+    return recorded(visited, options, async () => app.fetch(reached), json?.value);
   };
   const { principal } = caller;
   const who = principal ? callerOf(principal) : holderOf(route.operation, json?.value);

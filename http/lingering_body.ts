@@ -14,8 +14,8 @@ const STANDS_STILL_MS = 1_000;
  */
 export function lingeringBody(request: Request): LingeringBody | undefined {
   const { method } = request;
-  const closes = request.headers.get("connection")?.toLowerCase() === "close";
-  if (!request.body || !closes || method === "GET" || method === "HEAD") return undefined;
+  if (method === "GET" || method === "HEAD" || !request.body) return undefined;
+  if (request.headers.get("connection")?.toLowerCase() !== "close") return undefined;
   const reader = request.body.getReader();
   let ended = false;
 

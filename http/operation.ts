@@ -30,6 +30,8 @@ export interface Operation {
    * unvalidated body.
    */
   readonly changes?: (body: Readonly<Record<string, unknown>>) => readonly string[];
+  /** Called all the time by machines: a success is not worth a line in the log. */
+  readonly routine?: boolean;
   /** Changes nothing worth an audit log entry, or records it itself. */
   readonly unaudited?: boolean;
   /**

@@ -10,8 +10,13 @@ export type Match =
 export function routeTable(routes: readonly DeclaredRoute[]): (method: string, path: string) => Match {
   const tree = new Memoirist<DeclaredRoute>();
   for (const route of routes) tree.add(route.method, route.path, route);
+  // Paths without parameters, which take precedence in the tree as well, are found faster in a map.
+  const fixed = routes.filter(({ path }) => !/[:*]/.test(path));
+  const direct = new Map(fixed.map((found) => [`${found.method} ${found.path}`, { found, params: {} }]));
   const methods = [...new Set(routes.map(({ method }) => method))];
   return function (method, path) {
+    const known = direct.get(`${method} ${path}`);
+    if (known) return known;
     const match = tree.find(method, path);
     if (!match) return { found: undefined, allowed: methods.filter((other) => tree.find(other, path)) };
     const params = decoded(match.params);

@@ -74,7 +74,7 @@ export function buildApplication(world: World, settings: AppSettings) {
     publicOrigin: new URL(settings.publicUrl).origin,
     trustedProxies: settings.trustedProxies,
     report: (error, requestId) => report(log, error, requestId),
-    logRequest: (line) => log.write("info", "request", line),
+    logRequest: (line, isRoutine) => log.write(isRoutine ? "debug" : "info", "request", line),
     facts: {
       version: VERSION,
       mode: settings.mode,

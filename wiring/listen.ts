@@ -1,5 +1,5 @@
 import type { Gate } from "../http/gate.ts";
-import { lingeringBody } from "../http/lingering_body.ts";
+import { type LingeringBody, lingeringBody } from "../http/lingering_body.ts";
 import { problem } from "../http/problems.ts";
 
 /** The address to listen on. */
@@ -33,18 +33,12 @@ export function listen({ host, port }: ListenOptions): Listener {
     idleTimeout: IDLE_SECONDS,
     // Routes limit the bodies they read, with a response that names the limit. Bun does not buffer an unread body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    async fetch(request, bun) {
-      running++;
-      try {
-        const peer = bun.requestIP(request)?.address ?? "unknown";
-        const lingering = lingeringBody(request);
-        const response = await handle(lingering?.request ?? request, peer);
-        await lingering?.drain();
-        return response;
-      } finally {
-        running--;
-        if (running === 0) idle?.();
-      }
+    fetch(request, bun) {
+      const peer = bun.requestIP(request)?.address ?? "unknown";
+      const lingering = lingeringBody(request);
+      const response = handle(lingering?.request ?? request, peer);
+      // Most probes are answered at once: a promise would cost them as much as their answer.
+      return response instanceof Promise || lingering ? waitedFor(response, lingering) : response;
     },
     error: () => problem(500, { error: "Cannot complete the request", code: "internal" }),
   });
@@ -61,6 +55,18 @@ export function listen({ host, port }: ListenOptions): Listener {
     },
   };
 
+  async function waitedFor(response: Response | Promise<Response>, lingering?: LingeringBody): Promise<Response> {
+    running++;
+    try {
+      const sent = await response;
+      await lingering?.drain();
+      return sent;
+    } finally {
+      running--;
+      if (running === 0) idle?.();
+    }
+  }
+
   async function drained(limitMs: number): Promise<void> {
     if (running === 0) return;
     const over = new Promise<void>((resolve) => (idle = resolve));
@@ -68,7 +74,7 @@ export function listen({ host, port }: ListenOptions): Listener {
   }
 }
 
-async function starting(): Promise<Response> {
+function starting(): Response {
   const body = { error: "Cannot answer yet: the server is starting", code: "starting" };
   return problem(503, body, { "retry-after": "1" });
 }

@@ -5,7 +5,7 @@ export class MemoryServiceHealth implements ServiceHealth {
   /** The result of `databaseAnswers`. */
   answers = true;
 
-  async databaseAnswers(): Promise<boolean> {
+  databaseAnswers(): boolean {
     return this.answers;
   }
 }

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { invalid } from "../../domain/failure.ts";
+import { Failure, invalid } from "../../domain/failure.ts";
 import { connectionOptions } from "./connection_options.ts";
 import { databaseFailure, violatedConstraint } from "./database_failure.ts";
 import { errorCode } from "../shared/error_code.ts";
@@ -23,6 +23,8 @@ export interface DatabaseOptions {
 export interface Database {
   /** The current pool. A broken pool is replaced, so do not keep a reference. */
   readonly sql: Sql;
+  /** When a statement last succeeded, as `performance.now()`; `-Infinity` if the last one found the database away. */
+  readonly answeredAt: number;
   /** Runs one statement. Errors are thrown as failures; violated constraints are handled by `refusals`. */
   run<T>(work: (sql: Sql) => PromiseLike<T>, refusals?: Refusals<T>): Promise<T>;
   /** Closes every connection within two seconds. */
@@ -46,6 +48,7 @@ class PooledDatabase implements Database {
   readonly #watch: ReturnType<typeof setInterval>;
   #pool: Sql;
   #closed = false;
+  #answeredAt = -Infinity;
 
   constructor(url: string, options: DatabaseOptions) {
     this.#limitMs = options.limitMs ?? LIMIT_MS;
@@ -59,18 +62,26 @@ class PooledDatabase implements Database {
     return this.#pool;
   }
 
+  get answeredAt(): number {
+    return this.#answeredAt;
+  }
+
   async run<T>(work: (sql: Sql) => PromiseLike<T>, refusals?: Refusals<T>): Promise<T> {
     const pool = this.#pool;
     const call = { pool, since: performance.now() };
     this.#running.add(call);
     try {
-      return await work(pool);
+      const result = await work(pool);
+      this.#answeredAt = performance.now();
+      return result;
     } catch (error) {
       this.#running.delete(call);
       if (BROKEN.has(errorCode(error))) this.#replace(pool);
       const refusal = refusals?.[violatedConstraint(error) ?? ""];
       if (refusal) return refusal();
-      throw databaseFailure(error);
+      const failure = databaseFailure(error);
+      if (failure instanceof Failure && failure.code === "database_away") this.#answeredAt = -Infinity;
+      throw failure;
     } finally {
       this.#running.delete(call);
     }

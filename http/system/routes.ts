@@ -11,7 +11,7 @@ export interface SystemFacts {
   readonly version: string;
   readonly mode: "self-hosted" | "cloud";
   readonly runtime: () => Promise<"docker" | "process">;
-  readonly databaseAnswers: () => Promise<boolean>;
+  readonly databaseAnswers: () => boolean | Promise<boolean>;
   readonly metrics: Metrics;
   /** The OpenAPI document and the page rendered from it. Both are built on first use. */
   readonly openapi: () => object;
@@ -38,18 +38,30 @@ const Environment = object({
 /** Routes of health, facts, metrics and documentation. */
 export function systemRoutes(access: Access, facts: SystemFacts) {
   const { version, mode } = facts;
+
+  function health(databaseAnswers: boolean) {
+    if (databaseAnswers) return { status: "ok", version, mode };
+    const error = "Cannot reach the database: requests succeed again once it is back";
+    return problem(503, { error, code: "database_away" }, { "retry-after": "1" });
+  }
+
   return new Elysia({ tags: ["System"] })
     .use(access)
     .get(
       "/api/health",
-      async () => {
-        if (await facts.databaseAnswers()) return { status: "ok", version, mode };
-        const error = "Cannot reach the database: requests succeed again once it is back";
-        return problem(503, { error, code: "database_away" }, { "retry-after": "1" });
+      () => {
+        const answers = facts.databaseAnswers();
+        return typeof answers === "boolean" ? health(answers) : answers.then(health);
       },
       {
         open: "Load balancers send no credentials",
-        ...operation({ name: "system.health", summary: "Check the service's health", answer: Health, problems: [503] }),
+        ...operation({
+          name: "system.health",
+          summary: "Check the service's health",
+          answer: Health,
+          problems: [503],
+          routine: true,
+        }),
       },
     )
     .get(

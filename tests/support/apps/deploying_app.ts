@@ -87,7 +87,7 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
       return sessionId;
     },
     /** Sends a GET request; resolves to the response with its body unread. */
-    ask(path: string, { token = owner, headers = {} }: Call = {}, signal?: AbortSignal): Promise<Response> {
+    async ask(path: string, { token = owner, headers = {} }: Call = {}, signal?: AbortSignal): Promise<Response> {
       const all = { authorization: `Bearer ${token}`, host: "slipway.test", ...headers };
       const url = `http://slipway.test/api/deployments${path}`;
       return app.handle(new Request(url, { headers: all, ...(signal && { signal }) }), "127.0.0.1");
