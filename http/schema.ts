@@ -1,6 +1,7 @@
 import { t } from "elysia";
 import { type IntegerOptions, Kind, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { Listing, Page } from "../domain/page.ts";
+import { remembered } from "../domain/remembered.ts";
 import { LEVEL, RESOURCE, ROLE } from "./meanings.ts";
 
 /** An object schema that refuses unknown fields. */
@@ -150,6 +151,40 @@ export const RoleSchema = explained(ROLE, {
   examples: ["developer"],
   description: "Role of the user in the whole organization",
 });
+
+/** Converts what use cases return to its JSON text. An unchanged item or page is converted once. */
+export interface ViewText<T> {
+  readonly ofItem: (item: T) => string;
+  readonly ofPage: (items: readonly T[]) => string;
+}
+
+/** Returns the conversion to JSON text by way of a view. */
+export function viewText<T extends object>(view: (item: T) => object): ViewText<T> {
+  const ofItem = remembered((item: T) => JSON.stringify(view(item)));
+  return { ofItem, ofPage: remembered((items: readonly T[]) => `[${items.map(ofItem).join(",")}]`) };
+}
+
+/** Builds the response of a route that reads one resource. */
+export function oneResponse<T>(item: T, { ofItem }: ViewText<T>): Response {
+  return jsonResponse(`{"data":${ofItem(item)}}`);
+}
+
+/** Builds the response of a list route: the page that the query requests, from `list`. */
+export async function listResponse<T>(
+  query: { readonly page: string; readonly perPage: string },
+  list: (page: Page) => Promise<Listing<T>>,
+  { ofPage }: ViewText<T>,
+  first = "",
+): Promise<Response> {
+  const page = { page: Number(query.page), perPage: Number(query.perPage) };
+  const { items, total } = await list(page);
+  const rest = `"total":${total},"page":${page.page},"perPage":${page.perPage}`;
+  return jsonResponse(`{${first}"data":${ofPage(items)},${rest}}`);
+}
+
+function jsonResponse(body: string): Response {
+  return new Response(body, { headers: { "content-type": "application/json;charset=utf-8" } });
+}
 
 /** Builds the body of a list route: the page that the query requests, from `list`. */
 export async function listed<T, V>(

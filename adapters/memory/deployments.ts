@@ -10,6 +10,7 @@ import type {
   DeploymentContent,
   DeploymentFilter,
   Deployments,
+  PlacedDeployment,
 } from "../../ports/deployments/deployments.ts";
 import { copied } from "./copied.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
@@ -54,6 +55,11 @@ export class MemoryDeployments implements Deployments {
     return deployment?.organizationId === organizationId ? copied(deployment) : undefined;
   }
 
+  async findPlaced(organizationId: string, id: string): Promise<PlacedDeployment | undefined> {
+    const deployment = await this.find(organizationId, id);
+    return deployment && this.#placed(deployment);
+  }
+
   async get(id: string): Promise<Deployment | undefined> {
     return copied(this.#tables.deployments.get(id)?.deployment);
   }
@@ -62,14 +68,15 @@ export class MemoryDeployments implements Deployments {
     organizationId: string,
     { projectIds, ids = [], ...wanted }: DeploymentFilter,
     page: Page,
-  ): Promise<Listing<Deployment>> {
+  ): Promise<Listing<PlacedDeployment>> {
     const rows = this.#all()
       .filter((deployment) => deployment.organizationId === organizationId)
       .filter(({ id, projectId }) => !projectIds || projectIds.includes(projectId) || ids.includes(id))
       .filter((deployment) =>
         FIELDS.every((field) => wanted[field] === undefined || wanted[field] === deployment[field]),
       );
-    return newestFirst(rows, page, BY_CREATION);
+    const { items, total } = newestFirst(rows, page, BY_CREATION);
+    return { items: items.map((deployment) => this.#placed(deployment)), total };
   }
 
   async ofProject(projectId: string): Promise<readonly Deployment[]> {
@@ -111,6 +118,16 @@ export class MemoryDeployments implements Deployments {
 
   #all() {
     return this.#tables.deployments.values().map(({ deployment }) => deployment);
+  }
+
+  #placed(deployment: Deployment): PlacedDeployment {
+    const { id, projectId, status } = deployment;
+    const busy = this.#all().find((other) => other.projectId === projectId && occupies(other));
+    return {
+      deployment,
+      active: this.#tables.projects.get(projectId)?.activeDeploymentId === id,
+      waitingFor: status === "queued" ? (busy?.id ?? null) : null,
+    };
   }
 
   #useUpload({ source, organizationId }: Deployment): void {

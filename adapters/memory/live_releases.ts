@@ -1,9 +1,9 @@
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { claimVoid } from "../../domain/deployments/claim_void.ts";
-import { occupies, servesAsPreview } from "../../domain/deployments/transitions.ts";
+import { servesAsPreview } from "../../domain/deployments/transitions.ts";
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
-import type { LiveRelease, LiveReleases, QueuePosition } from "../../ports/deployments/live_releases.ts";
+import type { LiveRelease, LiveReleases } from "../../ports/deployments/live_releases.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
@@ -32,18 +32,6 @@ export class MemoryLiveReleases implements LiveReleases {
   async among(deploymentIds: readonly string[]): Promise<ReadonlySet<string>> {
     const active = this.#tables.projects.values().map(({ activeDeploymentId }) => activeDeploymentId);
     return new Set(active.filter((id) => id !== null && deploymentIds.includes(id))) as ReadonlySet<string>;
-  }
-
-  async queuePositions(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, QueuePosition>> {
-    const all = [...this.#tables.deployments.values()].map(({ deployment }) => deployment);
-    const active = await this.among(deploymentIds);
-    const requested = all.filter(({ id }) => deploymentIds.includes(id));
-    return new Map(
-      requested.map(({ id, projectId, status }) => {
-        const busy = all.find((other) => other.projectId === projectId && occupies(other));
-        return [id, { active: active.has(id), waitingFor: status === "queued" ? (busy?.id ?? null) : null }];
-      }),
-    );
   }
 
   async activate(

@@ -1,7 +1,8 @@
 import type { Listing, Page } from "../../domain/page.ts";
 import type { AuditEntry, AuditFilter, AuditLog, AuditOutcome } from "../../ports/identity/audit_log.ts";
 import type { Database } from "./database.ts";
-import { readPage } from "./read_page.ts";
+import { ReadMemory } from "./read_memory.ts";
+import { readKnownPage } from "./read_page.ts";
 
 interface AuditRow {
   readonly id: string;
@@ -24,6 +25,7 @@ const BATCH = 5_000;
 /** Keeps the audit log in PostgreSQL. */
 export class PostgresAuditLog implements AuditLog {
   readonly #database: Database;
+  readonly #pages = new ReadMemory<readonly AuditEntry[]>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -48,10 +50,15 @@ export class PostgresAuditLog implements AuditLog {
 
   async list(organizationId: string, filter: AuditFilter, page: Page): Promise<Listing<AuditEntry>> {
     const { userId, action, target } = filter;
-    return readPage(
+    const isWhole = userId === undefined && action === undefined && target === undefined;
+    return readKnownPage(
       this.#database,
-      page,
+      { key: JSON.stringify([organizationId, userId, action, target]), page, memory: this.#pages },
       (sql) => ({
+        version: sql`id || ' ' || xmin`,
+        ...(isWhole && {
+          total: sql`(select coalesce(sum(count), 0)::bigint from audit_counts where organization_id = ${organizationId})`,
+        }),
         columns: sql`id, organization_id, user_id, credential_kind, credential_id, action, target,
           to_jsonb(changed) as changed, at, caller_address, request_id, outcome`,
         from: sql`audit_log where organization_id = ${organizationId}

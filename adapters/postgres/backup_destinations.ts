@@ -17,7 +17,8 @@ import {
   toDestination,
 } from "./backup_destination_row.ts";
 import type { Database, Sql } from "./database.ts";
-import { readPage } from "./read_page.ts";
+import { ReadMemory } from "./read_memory.ts";
+import { readKnownPage } from "./read_page.ts";
 import { SEALED_COLUMNS } from "./sealed_columns.ts";
 import { SealedFields } from "./sealed_fields.ts";
 
@@ -43,6 +44,7 @@ const NAME_TAKEN = {
 export class PostgresBackupDestinations implements BackupDestinations {
   readonly #database: Database;
   readonly #secrets: SealedFields<CredentialField>;
+  readonly #pages = new ReadMemory<readonly BackupDestination[]>();
 
   constructor(database: Database, vault: Vault) {
     this.#database = database;
@@ -54,11 +56,13 @@ export class PostgresBackupDestinations implements BackupDestinations {
     { ids }: { readonly ids?: readonly string[] },
     page: Page,
   ): Promise<Listing<BackupDestination>> {
-    return readPage(
+    return readKnownPage(
       this.#database,
-      page,
+      { key: JSON.stringify([organizationId, ids]), page, memory: this.#pages },
       (sql) => ({
         columns: destinationColumns(sql, TABLE),
+        version: sql`id || ' ' || xmin || ' ' || exists (
+          select 1 from default_backup_destinations where destination_id = ${sql(TABLE)}.id)`,
         from: sql`${sql(TABLE)} where organization_id = ${organizationId}
           ${ids ? sql`and id = any (${ids}::text[])` : sql``}`,
         order: sql`created_at desc, id desc`,

@@ -1,4 +1,5 @@
 import type { Deployment, DeploymentStatus } from "../../domain/deployments/deployment.ts";
+import type { PlacedDeployment } from "../../ports/deployments/deployments.ts";
 import type { Sql } from "./database.ts";
 import { plainJson } from "./plain_json.ts";
 
@@ -41,6 +42,35 @@ export interface DeploymentRow {
 export function deploymentColumns(sql: Sql) {
   return sql`id, organization_id, project_id, version, status, held, cancel_requested, attempts, created_at, queued_at,
     record`;
+}
+
+/** A row with the position of its deployment. */
+export type PlacedRow = DeploymentRow & { readonly active: boolean; readonly waiting_for: string | null };
+
+/** The columns of a `PlacedRow`, selected from `deployments`. */
+export function placedColumns(sql: Sql) {
+  return sql`${deploymentColumns(sql)}, ${isActive(sql)} as active, ${waitingFor(sql)} as waiting_for`;
+}
+
+/** Text that differs whenever a `PlacedRow` does. */
+export function placedVersion(sql: Sql) {
+  return sql`id || ' ' || xmin || ' ' || ${isActive(sql)} || ' ' || coalesce(${waitingFor(sql)}, '')`;
+}
+
+function isActive(sql: Sql) {
+  return sql`exists (
+    select 1 from projects where projects.id = project_id and active_deployment_id = deployments.id)`;
+}
+
+function waitingFor(sql: Sql) {
+  return sql`case when status = 'queued' then (
+    select busy.id from deployments as busy
+    where busy.project_id = deployments.project_id and busy.status in ('building', 'deploying', 'partial_failure')) end`;
+}
+
+/** Converts a row to a deployment with its position. */
+export function toPlaced(row: PlacedRow): PlacedDeployment {
+  return { deployment: toDeployment(row), active: row.active, waitingFor: row.waiting_for };
 }
 
 /** Converts a row to a deployment. */

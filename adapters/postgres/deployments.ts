@@ -8,14 +8,27 @@ import type {
   DeploymentContent,
   DeploymentFilter,
   Deployments,
+  PlacedDeployment,
 } from "../../ports/deployments/deployments.ts";
 import type { Vault } from "../../ports/system/vault.ts";
 import { sealServiceSet } from "./service_sets.ts";
 import type { Database, Sql } from "./database.ts";
-import { answerDue, deploymentColumns, type DeploymentRow, recordText, toDeployment } from "./deployment_row.ts";
+import {
+  answerDue,
+  deploymentColumns,
+  type DeploymentRow,
+  type PlacedRow,
+  placedColumns,
+  placedVersion,
+  recordText,
+  toDeployment,
+  toPlaced,
+} from "./deployment_row.ts";
+import { deploymentTotal } from "./deployment_total.ts";
 import { WORK_CHANNEL } from "./deployment_queue.ts";
 import { eventChunks, EVENTS_CHANNEL, insertChunks } from "./event_chunks.ts";
-import { readPage } from "./read_page.ts";
+import { ReadMemory } from "./read_memory.ts";
+import { readKnownPage, readKnownRow } from "./read_page.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 type Revised = DeploymentRow & { readonly revision: number };
@@ -24,6 +37,8 @@ type Revised = DeploymentRow & { readonly revision: number };
 export class PostgresDeployments implements Deployments {
   readonly #database: Database;
   readonly #vault: Vault;
+  readonly #pages = new ReadMemory<readonly PlacedDeployment[]>();
+  readonly #rows = new ReadMemory<PlacedDeployment>();
 
   constructor(database: Database, vault: Vault) {
     this.#database = database;
@@ -85,25 +100,37 @@ export class PostgresDeployments implements Deployments {
     return row && toDeployment(row);
   }
 
-  async list(
-    organizationId: string,
-    { projectIds, ids = [], projectId, status, environment, branch }: DeploymentFilter,
-    page: Page,
-  ): Promise<Listing<Deployment>> {
-    return readPage(
+  async findPlaced(organizationId: string, id: string): Promise<PlacedDeployment | undefined> {
+    return readKnownRow(
       this.#database,
-      page,
+      { key: `${organizationId} ${id}`, memory: this.#rows },
       (sql) => ({
-        columns: deploymentColumns(sql),
+        columns: placedColumns(sql),
+        version: placedVersion(sql),
+        from: sql`deployments where id = ${id} and organization_id = ${organizationId}`,
+      }),
+      toPlaced,
+    );
+  }
+
+  async list(organizationId: string, filter: DeploymentFilter, page: Page): Promise<Listing<PlacedDeployment>> {
+    const { projectIds, ids = [], projectId, status, environment, branch } = filter;
+    return readKnownPage<PlacedRow, PlacedDeployment>(
+      this.#database,
+      { key: JSON.stringify([organizationId, filter]), page, memory: this.#pages },
+      (sql) => ({
+        columns: placedColumns(sql),
+        version: placedVersion(sql),
         from: sql`deployments where organization_id = ${organizationId}
           ${projectId === undefined ? sql`` : sql`and project_id = ${projectId}`}
           ${projectIds ? sql`and (project_id = any (${projectIds}::text[]) or id = any (${ids}::text[]))` : sql``}
           ${status === undefined ? sql`` : sql`and status = ${status}`}
-          ${environment === undefined ? sql`` : sql`and record ->> 'environment' = ${environment}`}
-          ${branch === undefined ? sql`` : sql`and record ->> 'branch' = ${branch}`}`,
+          ${environment === undefined ? sql`` : sql`and environment = ${environment}`}
+          ${branch === undefined ? sql`` : sql`and branch = ${branch}`}`,
         order: sql`created_at desc, id desc`,
+        ...deploymentTotal(sql, organizationId, filter),
       }),
-      toDeployment,
+      toPlaced,
     );
   }
 

@@ -1,7 +1,7 @@
 import { claimVoid } from "../../domain/deployments/claim_void.ts";
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
-import type { LiveRelease, LiveReleases, QueuePosition } from "../../ports/deployments/live_releases.ts";
+import type { LiveRelease, LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import { isClaimed } from "./claimed.ts";
 import type { Database, Sql } from "./database.ts";
@@ -49,25 +49,6 @@ export class PostgresLiveReleases implements LiveReleases {
         select active_deployment_id as id from projects where active_deployment_id = any (${deploymentIds}::text[])`,
     );
     return new Set(rows.map(({ id }) => id));
-  }
-
-  async queuePositions(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, QueuePosition>> {
-    const [only, ...others] = deploymentIds;
-    if (only === undefined) return new Map();
-    const rows = await this.#database.run(
-      (sql) => sql<(QueuePosition & { id: string })[]>`
-        select requested.id, coalesce(projects.active_deployment_id = requested.id, false) as active,
-          case when requested.status = 'queued' then (
-            select busy.id from deployments as busy
-            where busy.project_id = requested.project_id and busy.status in ('building', 'deploying', 'partial_failure')
-          ) end as "waitingFor"
-        from deployments as requested join projects on projects.id = requested.project_id
-        where ${
-          // PostgreSQL would plan an array of one again each time, which takes longer than the query.
-          others.length === 0 ? sql`requested.id = ${only}` : sql`requested.id = any (${[...deploymentIds]}::text[])`
-        }`,
-    );
-    return new Map(rows.map(({ id, active, waitingFor }) => [id, { active, waitingFor }]));
   }
 
   async activate(
@@ -120,5 +101,5 @@ function liveRows(sql: Sql, key: string | null) {
     select id, organization_id, active_deployment_id from projects where active_deployment_id is not null ${only}
     union all
     select project_id, organization_id, id from deployments
-    where status = 'ready' and record ->> 'environment' = 'preview' and record ->> 'artifactAvailable' = 'true' ${only}`;
+    where status = 'ready' and environment = 'preview' and record ->> 'artifactAvailable' = 'true' ${only}`;
 }

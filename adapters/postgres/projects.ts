@@ -5,7 +5,8 @@ import type { Project, ProjectLocation, ProjectSettings } from "../../domain/pro
 import type { ProjectChange, ProjectFilter, Projects } from "../../ports/projects/projects.ts";
 import type { Database, Sql } from "./database.ts";
 import { jsonValue } from "./json_value.ts";
-import { readPage } from "./read_page.ts";
+import { ReadMemory } from "./read_memory.ts";
+import { readKnownPage, readKnownRow } from "./read_page.ts";
 
 interface ProjectRow {
   readonly id: string;
@@ -27,17 +28,20 @@ type Creation = "created" | "slug_taken" | "hostname_taken";
 /** Stores projects in PostgreSQL. */
 export class PostgresProjects implements Projects {
   readonly #database: Database;
+  readonly #pages = new ReadMemory<readonly Project[]>();
+  readonly #rows = new ReadMemory<Project>();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
   async list(organizationId: string, { ids, search }: ProjectFilter, page: Page): Promise<Listing<Project>> {
-    return readPage(
+    return readKnownPage(
       this.#database,
-      page,
+      { key: JSON.stringify([organizationId, ids, search]), page, memory: this.#pages },
       (sql) => ({
         columns: columns(sql),
+        version: sql`id || ' ' || xmin`,
         from: sql`projects where organization_id = ${organizationId}
           ${ids ? sql`and id = any (${ids}::text[])` : sql``}
           ${search ? sql`and strpos(search_text, ${search.toLowerCase()}) > 0` : sql``}`,
@@ -48,11 +52,16 @@ export class PostgresProjects implements Projects {
   }
 
   async find(organizationId: string, id: string): Promise<Project | undefined> {
-    const [row] = await this.#database.run(
-      (sql) => sql<ProjectRow[]>`
-        select ${columns(sql)} from projects where id = ${id} and organization_id = ${organizationId}`,
+    return readKnownRow(
+      this.#database,
+      { key: `${organizationId} ${id}`, memory: this.#rows },
+      (sql) => ({
+        columns: columns(sql),
+        version: sql`xmin::text`,
+        from: sql`projects where id = ${id} and organization_id = ${organizationId}`,
+      }),
+      toProject,
     );
-    return row && toProject(row);
   }
 
   async findBySlug(organizationId: string, slug: string): Promise<Project | undefined> {

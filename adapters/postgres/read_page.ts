@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Database, Sql } from "./database.ts";
+import type { ReadMemory } from "./read_memory.ts";
 
 /** The parts of a statement that lists rows. */
 export interface PageQuery {
@@ -9,24 +10,102 @@ export interface PageQuery {
   readonly from: postgres.Fragment;
   /** Names of columns among `columns`. */
   readonly order: postgres.Fragment;
+  /** The number of all rows. By default they are counted. */
+  readonly total?: postgres.Fragment;
+}
+
+/** A statement whose result is remembered. */
+export interface RememberedQuery extends PageQuery {
+  /** Text that differs whenever what is listed of a row does. */
+  readonly version: postgres.Fragment;
+}
+
+/** What a statement whose result is remembered returns besides the row, which is all `null` if it is known. */
+interface Found {
+  readonly found_version: string;
+  readonly listed: true | null;
 }
 
 /** Reads one page of rows and the total count with one statement. The total is also right past the last page. */
 export async function readPage<Row extends object, T>(
   database: Database,
-  { page, perPage }: Page,
+  page: Page,
   query: (sql: Sql) => PageQuery,
   toItem: (row: Row) => T,
 ): Promise<Listing<T>> {
-  const offset = Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER);
   const rows = await database.run((sql) => {
-    const { columns, from, order } = query(sql);
+    const { columns, from, order, total = counted(sql, from) } = query(sql);
     return sql<(Row & { readonly total: number; readonly listed: true | null })[]>`
       select counted.total, listed.*
-      from (select count(*) as total from ${from}) as counted
-      left join (select true as listed, ${columns} from ${from} order by ${order} limit ${perPage} offset ${offset}) as listed on true
+      from (select ${total} as total) as counted
+      left join (select true as listed, ${columns} from ${from} order by ${order} ${limits(sql, page)}) as listed on true
       order by ${order}`;
   });
   const total = rows[0]?.total ?? 0;
   return { items: rows[0]?.listed ? rows.map(toItem) : [], total };
+}
+
+/**
+ * Reads a page as `readPage` does. If no row of it has changed since the last read with the same key, the rows are not
+ * sent, and the items are the same objects as before.
+ */
+export async function readKnownPage<Row extends object, T>(
+  database: Database,
+  { key, page, memory }: { readonly key: string; readonly page: Page; readonly memory: ReadMemory<readonly T[]> },
+  query: (sql: Sql) => RememberedQuery,
+  toItem: (row: Row) => T,
+): Promise<Listing<T>> {
+  const whole = `${page.page} ${page.perPage} ${key}`;
+  const known = memory.get(whole);
+  const rows = await database.run((sql) => {
+    const { columns, from, order, version, total = counted(sql, from) } = query(sql);
+    return sql<(Row & Found & { readonly total: number })[]>`
+      with page as materialized (
+        select true as listed, ${version} as row_version, ${columns} from ${from} order by ${order} ${limits(sql, page)}
+      ), found as (
+        select coalesce(md5(string_agg(row_version, ',')), '') as found_version from page
+      )
+      select ${total} as total, found_version, page.*
+      from found left join page on found_version <> ${known?.version ?? "none"}
+      order by ${order}`;
+  });
+  const { total = 0, found_version: version = "" } = rows[0] ?? {};
+  if (known?.version === version) return { items: known.result, total };
+  const items = rows[0]?.listed ? rows.map(toItem) : [];
+  memory.set(whole, { version, result: items, rows: items.length });
+  return { items, total };
+}
+
+/**
+ * Reads one row, or `undefined`. If it has not changed since the last read with the same key, it is not sent, and the
+ * item is the same object as before.
+ */
+export async function readKnownRow<Row extends object, T>(
+  database: Database,
+  { key, memory }: { readonly key: string; readonly memory: ReadMemory<T> },
+  query: (sql: Sql) => Pick<RememberedQuery, "columns" | "from" | "version">,
+  toItem: (row: Row) => T,
+): Promise<T | undefined> {
+  const known = memory.get(key);
+  const [row] = await database.run((sql) => {
+    const { columns, from, version } = query(sql);
+    return sql<(Row & Found)[]>`
+      with found as materialized (select true as listed, ${version} as row_version, ${columns} from ${from})
+      select newest.row_version as found_version, found.*
+      from (select row_version from found) as newest
+      left join found on found.row_version <> ${known?.version ?? ""}`;
+  });
+  if (!row) return undefined;
+  if (!row.listed) return known?.result;
+  const result = toItem(row);
+  memory.set(key, { version: row.found_version, result, rows: 1 });
+  return result;
+}
+
+function counted(sql: Sql, from: postgres.Fragment): postgres.Fragment {
+  return sql`(select count(*) from ${from})`;
+}
+
+function limits(sql: Sql, { page, perPage }: Page): postgres.Fragment {
+  return sql`limit ${perPage} offset ${Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER)}`;
 }

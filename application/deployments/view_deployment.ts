@@ -1,10 +1,12 @@
 import { servesAsPreview } from "../../domain/deployments/transitions.ts";
 import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
+import { notFound } from "../../domain/failure.ts";
+import { isId } from "../../domain/id.ts";
+import { demand, type Permission, type Principal } from "../../domain/identity/permission.ts";
 import type { Page } from "../../domain/page.ts";
-import type { Permission, Principal } from "../../domain/identity/permission.ts";
+import { remembered } from "../../domain/remembered.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
-import type { Deployments } from "../../ports/deployments/deployments.ts";
-import type { LiveReleases, QueuePosition } from "../../ports/deployments/live_releases.ts";
+import type { Deployments, PlacedDeployment } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { type DeploymentSelection, listDeployments } from "./list_deployments.ts";
 
@@ -14,55 +16,51 @@ export interface ShownDeployment {
   readonly active: boolean;
 }
 
-export interface ViewDeploymentPorts {
-  readonly deployments: Deployments;
-  readonly liveReleases: LiveReleases;
-}
-
 /** Reads one deployment for display. */
-export function viewDeployment(ports: ViewDeploymentPorts) {
-  const find = findDeployment(ports);
+export function viewDeployment({ deployments }: { readonly deployments: Deployments }) {
   return async function (
     by: Principal,
     id: string,
     permission: Permission = "deployment:read",
   ): Promise<ShownDeployment> {
-    // Queried in parallel: a caller without the permission never sees the result.
-    const [found, positions] = await Promise.all([find(by, id, permission), ports.liveReleases.queuePositions([id])]);
-    return shown(found, positions);
+    const placed = isId("dep", id) ? await deployments.findPlaced(by.organizationId, id) : undefined;
+    if (!placed) throw notFound("deployment");
+    demand(by, permission, { id, projectId: placed.deployment.projectId });
+    return shown(placed);
   };
 }
 
 /** Adds whether a deployment is live, and which one it waits for. */
-export function showDeployment({ liveReleases }: Pick<ViewDeploymentPorts, "liveReleases">) {
+export function showDeployment({ deployments }: { readonly deployments: Deployments }) {
   return async function (deployment: Deployment): Promise<ShownDeployment> {
-    return shown(deployment, await liveReleases.queuePositions([deployment.id]));
+    const placed = await deployments.findPlaced(deployment.organizationId, deployment.id);
+    return shown({ active: false, waitingFor: null, ...placed, deployment });
   };
 }
 
-/** Lists deployments for display. */
-export function viewDeployments(ports: ViewDeploymentPorts) {
+/** Lists deployments for display. Unchanged pages are the same objects each time. */
+export function viewDeployments(ports: { readonly deployments: Deployments }) {
   const list = listDeployments(ports);
   return async function (by: Principal, selection: DeploymentSelection, page: Page) {
     const { items, total } = await list(by, selection, page);
-    const positions = await ports.liveReleases.queuePositions(items.map(({ id }) => id));
-    return { items: items.map((deployment) => shown(deployment, positions)), total };
+    return { items: allShown(items), total };
   };
 }
 
-function shown(deployment: Deployment, positions: ReadonlyMap<string, QueuePosition>): ShownDeployment {
-  const { active = false, waitingFor = null } = positions.get(deployment.id) ?? {};
+const shown = remembered(({ deployment, active, waitingFor }: PlacedDeployment): ShownDeployment => {
   const isLive = active || servesAsPreview(deployment);
   return {
     deployment: {
       ...deployment,
-      // A worker may have taken it between the two queries.
+      // The position may have been read later.
       waitingFor: deployment.status === "queued" ? waitingFor : null,
       services: isLive ? deployment.services : deployment.services.map(withoutOutage),
     },
     active,
   };
-}
+});
+
+const allShown = remembered((page: readonly PlacedDeployment[]): readonly ShownDeployment[] => page.map(shown));
 
 /** A release that was replaced during an outage is not restarted, so its service counts as stopped. */
 function withoutOutage({ outage, ...service }: DeployedService): DeployedService {

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { BackupUseCases } from "../../application/backups/use_cases.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
+import { Done, EmptyObject, IdPath, listResponse, many, one, oneResponse, PageQuery, viewText } from "../schema.ts";
 import {
   DestinationBody,
   DestinationPatch,
@@ -19,13 +19,16 @@ const CHANGE_RULES =
   "the target back makes it valid again. Removing or replacing a recorded sshHostKey needs backup_destination:admin; " +
   "changing sshHost or sshPort also removes it.";
 
+const destinationText = viewText(destinationView);
+
 /** Routes of backup destinations. */
 export function backupDestinationRoutes(access: Access, useCases: BackupUseCases) {
   return new Elysia({ prefix: "/api/backup-destinations", tags: ["Backup destinations"] })
     .use(access)
     .get(
       "",
-      ({ principal, query }) => listed(query, (page) => useCases.listDestinations(principal, page), destinationView),
+      ({ principal, query }) =>
+        listResponse(query, (page) => useCases.listDestinations(principal, page), destinationText),
       {
         permission: "backup_destination:list",
         query: PageQuery,
@@ -38,9 +41,8 @@ export function backupDestinationRoutes(access: Access, useCases: BackupUseCases
     )
     .get(
       "/:id",
-      async ({ principal, params }) => ({
-        data: destinationView(await useCases.findDestination(principal, params.id, "backup_destination:read")),
-      }),
+      async ({ principal, params }) =>
+        oneResponse(await useCases.findDestination(principal, params.id, "backup_destination:read"), destinationText),
       {
         permission: "backup_destination:read",
         params: IdPath,

@@ -8,7 +8,7 @@ import type { Access } from "../access.ts";
 import { detectionView } from "../projects/detection_view.ts";
 import { DetectionView } from "../projects/upload_schemas.ts";
 import { operation } from "../operation.ts";
-import { done, IdPath, listed, many, EmptyObject, one } from "../schema.ts";
+import { done, EmptyObject, IdPath, listResponse, many, one, oneResponse, viewText } from "../schema.ts";
 import { BuildAccessBody, DeployBody, deploymentView, ListQuery, PrepareBody } from "./schemas.ts";
 import { DeploymentView } from "./view_schemas.ts";
 
@@ -25,15 +25,17 @@ const Created = t.Object(
   { description: "The new deployment" },
 );
 
+const deploymentText = viewText(deploymentView);
+
 /** Routes that create, list, read and delete deployments. */
 export function deploymentRoutes(access: Access, useCases: UseCases) {
   return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
     .use(access)
     .get(
       "",
-      async ({ principal, query }) => {
+      ({ principal, query }) => {
         const list = (page: Page) => useCases.viewDeployments(principal, selectionOf(query), page);
-        return { success: true, ...(await listed(query, list, deploymentView)) };
+        return listResponse(query, list, deploymentText, '"success":true,');
       },
       {
         permission: "deployment:list",
@@ -47,7 +49,7 @@ export function deploymentRoutes(access: Access, useCases: UseCases) {
     )
     .get(
       "/:id",
-      async ({ principal, params }) => ({ data: deploymentView(await useCases.viewDeployment(principal, params.id)) }),
+      async ({ principal, params }) => oneResponse(await useCases.viewDeployment(principal, params.id), deploymentText),
       {
         permission: "deployment:read",
         params: IdPath,

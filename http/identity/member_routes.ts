@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { IdentityUseCases } from "../../application/identity/use_cases.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
+import { Done, IdPath, listed, listResponse, many, EmptyObject, one, PageQuery, viewText } from "../schema.ts";
 import {
   AuditQuery,
   AuditView,
@@ -53,7 +53,7 @@ export function memberRoutes(access: Access, useCases: IdentityUseCases, publicU
       "/audit",
       async ({ principal, query }) => {
         const { page: _, perPage: __, ...filter } = query;
-        return listed(query, (page) => useCases.listAudit(principal, filter, page), auditView);
+        return listResponse(query, (page) => useCases.listAudit(principal, filter, page), auditText);
       },
       {
         permission: "member:read",
@@ -140,6 +140,8 @@ function memberChanges(access: Access, useCases: IdentityUseCases) {
 }
 
 type Entry = Awaited<ReturnType<IdentityUseCases["listAudit"]>>["items"][number];
+
+const auditText = viewText(auditView);
 
 function auditView(entry: Entry) {
   const { organizationId: _, at, ...shown } = entry;

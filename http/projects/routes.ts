@@ -8,14 +8,16 @@ import {
   done,
   flag,
   IdPath,
-  listed,
+  listResponse,
   many,
   EmptyObject,
   object,
   one,
+  oneResponse,
   PageFields,
   parameters,
   text,
+  viewText,
 } from "../schema.ts";
 import {
   AutoDeployBody,
@@ -39,6 +41,8 @@ const RemovalQuery = parameters({
   volumes: t.Optional(flag("Whether to delete the volumes of the project and of its previews too")),
 });
 
+const projectText = viewText(projectView);
+
 /** Routes of projects. */
 export function projectRoutes(access: Access, useCases: UseCases) {
   return new Elysia({ prefix: "/api/projects", tags: ["Projects"] })
@@ -46,7 +50,7 @@ export function projectRoutes(access: Access, useCases: UseCases) {
     .get(
       "",
       ({ principal, query }) =>
-        listed(query, (page) => useCases.listProjects(principal, query.search, page), projectView),
+        listResponse(query, (page) => useCases.listProjects(principal, query.search, page), projectText),
       {
         permission: "project:list",
         query: ProjectQuery,
@@ -55,9 +59,8 @@ export function projectRoutes(access: Access, useCases: UseCases) {
     )
     .get(
       "/:id",
-      async ({ principal, params }) => ({
-        data: projectView(await useCases.findProject(principal, params.id, "project:read")),
-      }),
+      async ({ principal, params }) =>
+        oneResponse(await useCases.findProject(principal, params.id, "project:read"), projectText),
       {
         permission: "project:read",
         params: IdPath,

@@ -38,13 +38,7 @@ const Environment = object({
 /** Routes of health, facts, metrics and documentation. */
 export function systemRoutes(access: Access, facts: SystemFacts) {
   const { version, mode } = facts;
-
-  function health(databaseAnswers: boolean) {
-    if (databaseAnswers) return { status: "ok", version, mode };
-    const error = "Cannot reach the database: requests succeed again once it is back";
-    return problem(503, { error, code: "database_away" }, { "retry-after": "1" });
-  }
-
+  const health = healthOf(facts);
   return new Elysia({ tags: ["System"] })
     .use(access)
     .get(
@@ -98,4 +92,13 @@ export function systemRoutes(access: Access, facts: SystemFacts) {
         ...operation({ name: "system.metrics", summary: "Get Prometheus metrics", answer: { media: "text/plain" } }),
       },
     );
+}
+
+/** Returns the response about the service's health. */
+function healthOf({ version, mode }: SystemFacts) {
+  return function (databaseAnswers: boolean) {
+    if (databaseAnswers) return { status: "ok", version, mode };
+    const error = "Cannot reach the database: requests succeed again once it is back";
+    return problem(503, { error, code: "database_away" }, { "retry-after": "1" });
+  };
 }

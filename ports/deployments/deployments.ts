@@ -18,6 +18,19 @@ export interface DeploymentFilter {
   readonly branch?: string;
 }
 
+/** A deployment, and its position in the queue of its project. */
+export interface PlacedDeployment extends QueuePosition {
+  readonly deployment: Deployment;
+}
+
+/** The position of a deployment in the queue of its project. */
+export interface QueuePosition {
+  /** Whether it is its project's live release. */
+  readonly active: boolean;
+  /** The deployment that keeps this one in `queued`: one in `building`, in `deploying` or awaiting a decision. */
+  readonly waitingFor: string | null;
+}
+
 /** A change of a deployment and the events that report it, stored atomically. */
 export interface DeploymentChange {
   readonly deployment: Deployment;
@@ -46,8 +59,10 @@ export interface Deployments {
   find(organizationId: string, id: string): Promise<Deployment | undefined>;
   /** Finds a deployment by id alone, for the engine. */
   get(id: string): Promise<Deployment | undefined>;
-  /** Newest first. */
-  list(organizationId: string, filter: DeploymentFilter, page: Page): Promise<Listing<Deployment>>;
+  /** Finds a deployment of an organization, with its position. */
+  findPlaced(organizationId: string, id: string): Promise<PlacedDeployment | undefined>;
+  /** Newest first, each with its position. */
+  list(organizationId: string, filter: DeploymentFilter, page: Page): Promise<Listing<PlacedDeployment>>;
   /** Returns all stored deployments of a project, newest first. */
   ofProject(projectId: string): Promise<readonly Deployment[]>;
   /**

@@ -8,14 +8,6 @@ export interface LiveRelease {
   readonly deployment: Deployment;
 }
 
-/** The position of a deployment in the queue of its project. */
-export interface QueuePosition {
-  /** Whether it is its project's live release. */
-  readonly active: boolean;
-  /** The deployment that keeps this one in `queued`: one in `building`, in `deploying` or awaiting a decision. */
-  readonly waitingFor: string | null;
-}
-
 /** The live releases of the whole installation, for edges and for maintenance. */
 export interface LiveReleases {
   /** Lists everything that serves: the live release of each project, and ready previews that were not cleaned up. */
@@ -24,8 +16,6 @@ export interface LiveReleases {
   find(key: string): Promise<LiveRelease | undefined>;
   /** Returns which of these deployments are live. */
   among(deploymentIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Returns the queue position of each of these deployments. Unknown ones are left out. */
-  queuePositions(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, QueuePosition>>;
   /**
    * Makes a deployment, or none, the live release of the project whose deployment the claim is on. Rejects with a
    * `conflict` failure, code `claim_void`, when the claim is void, and then changes nothing, so that a stale worker

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
-import type { LiveRelease, QueuePosition } from "../../ports/deployments/live_releases.ts";
+import type { LiveRelease } from "../../ports/deployments/live_releases.ts";
 import { eventually } from "../support/eventually.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { aDeployment, anOrganization, aProject, minutes } from "../support/database/store_builders.ts";
@@ -79,35 +79,6 @@ export function liveReleasesContract(
       const { id, projectId } = await aDeployment(world(), overrides);
       expect(await world().liveReleases.find(id)).toBeUndefined();
       expect(await listed(projectId)).toEqual([]);
-    });
-
-    test("queuePositions() returns which deployments are live, and which one each queued one waits for", async () => {
-      const places = [await place(), await place(), await place(), await place()] as const;
-      const busy = [
-        await aDeployment(world(), { ...places[0], status: "building" }),
-        await aDeployment(world(), { ...places[1], status: "deploying" }),
-        await aDeployment(world(), { ...places[2], status: "partial_failure", decision: "pending", held: true }),
-      ] as const;
-      const live = await aDeployment(world(), { ...places[3], status: "ready" });
-      await activate(busy[2]);
-      await activate(live);
-      const queued = await Promise.all(places.map((at) => aDeployment(world(), at)));
-      const { liveReleases, elsewhere } = world();
-      const idle = { active: false, waitingFor: null };
-      expect(await liveReleases.queuePositions([...queued, ...busy, live].map(({ id }) => id))).toEqual(
-        new Map<string, QueuePosition>([
-          ...queued.slice(0, 3).map(({ id }, index) => [id, { active: false, waitingFor: busy[index]!.id }] as const),
-          [queued[3]!.id, idle],
-          [busy[0].id, idle],
-          [busy[1].id, idle],
-          [busy[2].id, { active: true, waitingFor: null }],
-          [live.id, { active: true, waitingFor: null }],
-        ]),
-      );
-      expect(await elsewhere.liveReleases.queuePositions([newId("dep"), busy[0].id])).toEqual(
-        new Map([[busy[0].id, idle]]),
-      );
-      expect(await liveReleases.queuePositions([])).toEqual(new Map());
     });
 
     test("onChange() receives what another process announces, until it is stopped", async () => {

@@ -22,7 +22,7 @@ const READS: Reads = {
   installation: ["id", "usesContainers", "founder"],
   instanceSockets: ["listening"],
   keptSources: ["has", "list"],
-  liveReleases: ["list", "find", "among", "queuePositions", "onChange"],
+  liveReleases: ["list", "find", "among", "onChange"],
   manifestParser: ["parse"],
   projects: ["list", "find", "findBySlug"],
   releaseFolders: ["entries", "read", "digest", "find", "list"],

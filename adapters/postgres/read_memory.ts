@@ -1,0 +1,45 @@
+/** What a read returned, and the version that the rows had. */
+export interface KnownRead<T> {
+  readonly version: string;
+  readonly result: T;
+  /** How many rows the result holds. */
+  readonly rows: number;
+}
+
+/**
+ * Remembers the results of reads by their parameters, so that a statement returns only the version of rows that have
+ * not changed. Unchanged results are the same objects each time. Forgets the least recently used ones.
+ */
+export class ReadMemory<T> {
+  readonly #maxRows: number;
+  /** Least recently used first. */
+  readonly #known = new Map<string, KnownRead<T>>();
+  #rows = 0;
+
+  constructor(maxRows = 2_000) {
+    this.#maxRows = maxRows;
+  }
+
+  get(key: string): KnownRead<T> | undefined {
+    const known = this.#known.get(key);
+    if (!known) return undefined;
+    this.#known.delete(key);
+    this.#known.set(key, known);
+    return known;
+  }
+
+  set(key: string, read: KnownRead<T>): void {
+    this.#forget(key);
+    this.#known.set(key, read);
+    this.#rows += read.rows;
+    for (const [oldest] of this.#known) {
+      if (this.#rows <= this.#maxRows) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(key: string): void {
+    this.#rows -= this.#known.get(key)?.rows ?? 0;
+    this.#known.delete(key);
+  }
+}
