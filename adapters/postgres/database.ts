@@ -125,6 +125,8 @@ function openPool(url: string, { max = MAX_CONNECTIONS, onStatement }: DatabaseO
         application_name: "slipway",
         DateStyle: "ISO",
         default_transaction_isolation: "read committed",
+        // Planning a statement again for its parameters takes longer than running it: all of them use indexes.
+        plan_cache_mode: "force_generic_plan",
         // The server times out first, so that a statement over the limit means a dead connection.
         statement_timeout: Math.round(limitMs * 0.9),
       },

@@ -49,17 +49,12 @@ export type PlacedRow = DeploymentRow & { readonly active: boolean; readonly wai
 
 /** The columns of a `PlacedRow`, selected from `deployments`. */
 export function placedColumns(sql: Sql) {
-  return sql`${deploymentColumns(sql)}, ${isActive(sql)} as active, ${waitingFor(sql)} as waiting_for`;
+  return sql`${deploymentColumns(sql)}, active, ${waitingFor(sql)} as waiting_for`;
 }
 
 /** Text that differs whenever a `PlacedRow` does. */
 export function placedVersion(sql: Sql) {
-  return sql`id || ' ' || xmin || ' ' || ${isActive(sql)} || ' ' || coalesce(${waitingFor(sql)}, '')`;
-}
-
-function isActive(sql: Sql) {
-  return sql`exists (
-    select 1 from projects where projects.id = project_id and active_deployment_id = deployments.id)`;
+  return sql`id || ' ' || xmin || coalesce(${waitingFor(sql)}, '')`;
 }
 
 function waitingFor(sql: Sql) {

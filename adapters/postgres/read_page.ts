@@ -14,7 +14,7 @@ export interface PageQuery {
   readonly total?: postgres.Fragment;
 }
 
-/** A statement whose result is remembered. */
+/** A statement whose result is remembered. Its `from` ends with a condition. */
 export interface RememberedQuery extends PageQuery {
   /** Text that differs whenever what is listed of a row does. */
   readonly version: postgres.Fragment;
@@ -60,13 +60,15 @@ export async function readKnownPage<Row extends object, T>(
   const rows = await database.run((sql) => {
     const { columns, from, order, version, total = counted(sql, from) } = query(sql);
     return sql<(Row & Found & { readonly total: number })[]>`
-      with page as materialized (
-        select true as listed, ${version} as row_version, ${columns} from ${from} order by ${order} ${limits(sql, page)}
-      ), found as (
-        select coalesce(md5(string_agg(row_version, ',')), '') as found_version from page
+      with found as materialized (
+        select coalesce(md5(string_agg(row_version, ',')), '') as found_version
+        from (select ${version} as row_version from ${from} order by ${order} ${limits(sql, page)}) as versions
       )
-      select ${total} as total, found_version, page.*
-      from found left join page on found_version <> ${known?.version ?? "none"}
+      select ${total} as total, found_version, listed.*
+      from found left join lateral (
+        select true as listed, ${columns} from ${from} and found_version <> ${known?.version ?? "none"}
+        order by ${order} ${limits(sql, page)}
+      ) as listed on true
       order by ${order}`;
   });
   const { total = 0, found_version: version = "" } = rows[0] ?? {};
@@ -90,10 +92,10 @@ export async function readKnownRow<Row extends object, T>(
   const [row] = await database.run((sql) => {
     const { columns, from, version } = query(sql);
     return sql<(Row & Found)[]>`
-      with found as materialized (select true as listed, ${version} as row_version, ${columns} from ${from})
-      select newest.row_version as found_version, found.*
-      from (select row_version from found) as newest
-      left join found on found.row_version <> ${known?.version ?? ""}`;
+      select found_version, listed.*
+      from (select ${version} as found_version from ${from}) as found left join lateral (
+        select true as listed, ${columns} from ${from} and found_version <> ${known?.version ?? ""}
+      ) as listed on true`;
   });
   if (!row) return undefined;
   if (!row.listed) return known?.result;

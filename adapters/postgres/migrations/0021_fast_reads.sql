@@ -1,3 +1,19 @@
+-- Whether it is its project's live release, so that a list need not look at each project.
+alter table deployments add column active boolean not null default false;
+update deployments set active = true from projects where projects.active_deployment_id = deployments.id;
+
+create function slipway_mark_active() returns trigger language plpgsql as $$
+begin
+  update deployments set active = (id is not distinct from new.active_deployment_id)
+  where id in (old.active_deployment_id, new.active_deployment_id)
+    and active <> (id is not distinct from new.active_deployment_id);
+  return null;
+end $$;
+
+create trigger projects_mark_active after update of active_deployment_id on projects for each row
+  when (old.active_deployment_id is distinct from new.active_deployment_id)
+  execute function slipway_mark_active();
+
 -- What lists are filtered by, as columns, so that indexes on it stay as they are when the rest of a record changes.
 alter table deployments
   add column environment text generated always as (coalesce(record ->> 'environment', 'production')) stored,
