@@ -101,14 +101,22 @@ export class PostgresDeployments implements Deployments {
   }
 
   async findPlaced(organizationId: string, id: string): Promise<PlacedDeployment | undefined> {
-    return readKnownRow(
+    return readKnownRow<PlacedRow, PlacedDeployment>(
       this.#database,
       { key: `${organizationId} ${id}`, memory: this.#rows },
-      (sql) => ({
-        columns: placedColumns(sql),
-        version: placedVersion(sql),
-        from: sql`deployments where id = ${id} and organization_id = ${organizationId}`,
-      }),
+      (sql, known) => sql<(PlacedRow & { readonly found_version: string })[]>`
+        select found_version, id, organization_id, project_id, version, status, held, cancel_requested, attempts,
+          created_at, queued_at, active, waiting_for, case when found_version <> ${known} then record end as record
+        from (
+          select *, id || ' ' || xmin || coalesce(waiting_for, '') as found_version
+          from (
+            select *, xmin, case when status = 'queued' then (
+              select busy.id from deployments as busy
+              where busy.project_id = deployments.project_id
+                and busy.status in ('building', 'deploying', 'partial_failure')) end as waiting_for
+            from deployments where id = ${id} and organization_id = ${organizationId}
+          ) as placed
+        ) as versioned`,
       toPlaced,
     );
   }

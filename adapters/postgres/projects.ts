@@ -52,14 +52,13 @@ export class PostgresProjects implements Projects {
   }
 
   async find(organizationId: string, id: string): Promise<Project | undefined> {
-    return readKnownRow(
+    return readKnownRow<ProjectRow, Project>(
       this.#database,
       { key: `${organizationId} ${id}`, memory: this.#rows },
-      (sql) => ({
-        columns: columns(sql),
-        version: sql`xmin::text`,
-        from: sql`projects where id = ${id} and organization_id = ${organizationId}`,
-      }),
+      (sql) => sql<(ProjectRow & { readonly found_version: string })[]>`
+        select xmin::text as found_version, id, organization_id, name, slug, hostname, settings, location, server_id,
+          active_deployment_id, created_at, updated_at
+        from projects where id = ${id} and organization_id = ${organizationId}`,
       toProject,
     );
   }

@@ -79,26 +79,20 @@ export async function readKnownPage<Row extends object, T>(
 }
 
 /**
- * Reads one row, or `undefined`. If it has not changed since the last read with the same key, it is not sent, and the
- * item is the same object as before.
+ * Reads one row, or `undefined`. If it has not changed since the last read with the same key, the item is the same
+ * object as before. The statement need not return what is costly to send, if the row still has the `known` version. It
+ * is one template without fragments, each of which would take as long as the rest of building it.
  */
 export async function readKnownRow<Row extends object, T>(
   database: Database,
   { key, memory }: { readonly key: string; readonly memory: ReadMemory<T> },
-  query: (sql: Sql) => Pick<RememberedQuery, "columns" | "from" | "version">,
+  statement: (sql: Sql, known: string) => PromiseLike<readonly (Row & Pick<Found, "found_version">)[]>,
   toItem: (row: Row) => T,
 ): Promise<T | undefined> {
   const known = memory.get(key);
-  const [row] = await database.run((sql) => {
-    const { columns, from, version } = query(sql);
-    return sql<(Row & Found)[]>`
-      select found_version, listed.*
-      from (select ${version} as found_version from ${from}) as found left join lateral (
-        select true as listed, ${columns} from ${from} and found_version <> ${known?.version ?? ""}
-      ) as listed on true`;
-  });
+  const [row] = await database.run((sql) => statement(sql, known?.version ?? ""));
   if (!row) return undefined;
-  if (!row.listed) return known?.result;
+  if (known?.version === row.found_version) return known.result;
   const result = toItem(row);
   memory.set(key, { version: row.found_version, result, rows: 1 });
   return result;
