@@ -2,21 +2,14 @@ import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { withPlainText } from "../../domain/deployments/plain_text.ts";
 import { occupies } from "../../domain/deployments/transitions.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
-import type { Listing, Page } from "../../domain/page.ts";
+import type { Page } from "../../domain/page.ts";
 import type { Secret } from "../../domain/secret.ts";
 import { uploadUsed } from "../../domain/projects/upload.ts";
-import type {
-  DeploymentChange,
-  DeploymentContent,
-  DeploymentFilter,
-  Deployments,
-  PlacedDeployment,
-} from "../../ports/deployments/deployments.ts";
+import type { DeploymentChange, DeploymentContent, Deployments } from "../../ports/deployments/deployments.ts";
 import { copied } from "./copied.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
-const FIELDS = ["projectId", "status", "environment", "branch"] as const;
 const EVERYTHING: Page = { page: 1, perPage: Number.MAX_SAFE_INTEGER };
 
 /** Keeps deployments in memory. */
@@ -55,28 +48,8 @@ export class MemoryDeployments implements Deployments {
     return deployment?.organizationId === organizationId ? copied(deployment) : undefined;
   }
 
-  async findPlaced(organizationId: string, id: string): Promise<PlacedDeployment | undefined> {
-    const deployment = await this.find(organizationId, id);
-    return deployment && this.#placed(deployment);
-  }
-
   async get(id: string): Promise<Deployment | undefined> {
     return copied(this.#tables.deployments.get(id)?.deployment);
-  }
-
-  async list(
-    organizationId: string,
-    { projectIds, ids = [], ...wanted }: DeploymentFilter,
-    page: Page,
-  ): Promise<Listing<PlacedDeployment>> {
-    const rows = this.#all()
-      .filter((deployment) => deployment.organizationId === organizationId)
-      .filter(({ id, projectId }) => !projectIds || projectIds.includes(projectId) || ids.includes(id))
-      .filter((deployment) =>
-        FIELDS.every((field) => wanted[field] === undefined || wanted[field] === deployment[field]),
-      );
-    const { items, total } = newestFirst(rows, page, BY_CREATION);
-    return { items: items.map((deployment) => this.#placed(deployment)), total };
   }
 
   async ofProject(projectId: string): Promise<readonly Deployment[]> {
@@ -118,16 +91,6 @@ export class MemoryDeployments implements Deployments {
 
   #all() {
     return this.#tables.deployments.values().map(({ deployment }) => deployment);
-  }
-
-  #placed(deployment: Deployment): PlacedDeployment {
-    const { id, projectId, status } = deployment;
-    const busy = this.#all().find((other) => other.projectId === projectId && occupies(other));
-    return {
-      deployment,
-      active: this.#tables.projects.get(projectId)?.activeDeploymentId === id,
-      waitingFor: status === "queued" ? (busy?.id ?? null) : null,
-    };
   }
 
   #useUpload({ source, organizationId }: Deployment): void {

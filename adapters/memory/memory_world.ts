@@ -6,6 +6,7 @@ import { MemoryCloudLinks } from "./cloud_links.ts";
 import { MemoryServiceSets } from "./service_sets.ts";
 import { MemoryContainerEngine } from "./container_engine.ts";
 import { MemoryDeploymentEvents } from "./deployment_events.ts";
+import { MemoryDeploymentHistory } from "./deployment_history.ts";
 import { MemoryDeploymentQueue } from "./deployment_queue.ts";
 import { MemoryDeployments } from "./deployments.ts";
 import { MemoryDomains } from "./domains.ts";
@@ -65,12 +66,10 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     backupDestinations: new MemoryBackupDestinations(tables),
     clock: tables.clock,
     cloudLinks: new MemoryCloudLinks(tables),
-    serviceSets: new MemoryServiceSets(tables),
     containerEngine: new MemoryContainerEngine(),
-    deploymentEvents: new MemoryDeploymentEvents(tables),
-    deploymentQueue: new MemoryDeploymentQueue(tables),
     builder: new MemoryBuilder(),
     deployments,
+    ...deploymentRecords(tables),
     edge: new MemoryEdge(),
     healthProbe: new MemoryHealthProbe(),
     keptSources,
@@ -79,7 +78,6 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     releaseImages,
     instanceSockets: runtime,
     runtime,
-    runtimeLogs: new MemoryRuntimeLogs(tables),
     sources: new MemorySources({}, writeInto, (uploadId) => uploadFiles.texts(uploadId)),
     domains: new MemoryDomains(tables),
     hostFolders: new MemoryHostFolders(),
@@ -107,5 +105,15 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     yamlReader: new MemoryYamlReader(),
     variables: new MemoryVariables(tables),
     volumes,
+  };
+}
+
+function deploymentRecords(tables: MemoryTables) {
+  return {
+    deploymentEvents: new MemoryDeploymentEvents(tables),
+    deploymentHistory: new MemoryDeploymentHistory(tables),
+    deploymentQueue: new MemoryDeploymentQueue(tables),
+    runtimeLogs: new MemoryRuntimeLogs(tables),
+    serviceSets: new MemoryServiceSets(tables),
   };
 }

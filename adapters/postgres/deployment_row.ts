@@ -1,5 +1,5 @@
 import type { Deployment, DeploymentStatus } from "../../domain/deployments/deployment.ts";
-import type { PlacedDeployment } from "../../ports/deployments/deployments.ts";
+import type { PlacedDeployment } from "../../ports/deployments/deployment_history.ts";
 import type { Sql } from "./database.ts";
 import { plainJson } from "./plain_json.ts";
 

@@ -1,4 +1,4 @@
-import type { DeploymentFilter } from "../../ports/deployments/deployments.ts";
+import type { DeploymentFilter } from "../../ports/deployments/deployment_history.ts";
 import type { Sql } from "./database.ts";
 import type { PageQuery } from "./read_page.ts";
 

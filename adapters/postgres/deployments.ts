@@ -1,34 +1,14 @@
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
-import type { Listing, Page } from "../../domain/page.ts";
 import { Secret } from "../../domain/secret.ts";
 import { uploadUsed } from "../../domain/projects/upload.ts";
-import type {
-  DeploymentChange,
-  DeploymentContent,
-  DeploymentFilter,
-  Deployments,
-  PlacedDeployment,
-} from "../../ports/deployments/deployments.ts";
+import type { DeploymentChange, DeploymentContent, Deployments } from "../../ports/deployments/deployments.ts";
 import type { Vault } from "../../ports/system/vault.ts";
 import { sealServiceSet } from "./service_sets.ts";
 import type { Database, Sql } from "./database.ts";
-import {
-  answerDue,
-  deploymentColumns,
-  type DeploymentRow,
-  type PlacedRow,
-  placedColumns,
-  placedVersion,
-  recordText,
-  toDeployment,
-  toPlaced,
-} from "./deployment_row.ts";
-import { deploymentTotal } from "./deployment_total.ts";
+import { answerDue, deploymentColumns, type DeploymentRow, recordText, toDeployment } from "./deployment_row.ts";
 import { WORK_CHANNEL } from "./deployment_queue.ts";
 import { eventChunks, EVENTS_CHANNEL, insertChunks } from "./event_chunks.ts";
-import { ReadMemory } from "./read_memory.ts";
-import { readKnownPage, readKnownRow } from "./read_page.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 type Revised = DeploymentRow & { readonly revision: number };
@@ -37,8 +17,6 @@ type Revised = DeploymentRow & { readonly revision: number };
 export class PostgresDeployments implements Deployments {
   readonly #database: Database;
   readonly #vault: Vault;
-  readonly #pages = new ReadMemory<readonly PlacedDeployment[]>();
-  readonly #rows = new ReadMemory<PlacedDeployment>();
 
   constructor(database: Database, vault: Vault) {
     this.#database = database;
@@ -98,48 +76,6 @@ export class PostgresDeployments implements Deployments {
   async get(id: string): Promise<Deployment | undefined> {
     const row = await this.#row(id);
     return row && toDeployment(row);
-  }
-
-  async findPlaced(organizationId: string, id: string): Promise<PlacedDeployment | undefined> {
-    return readKnownRow<PlacedRow, PlacedDeployment>(
-      this.#database,
-      { key: `${organizationId} ${id}`, memory: this.#rows },
-      (sql, known) => sql<(PlacedRow & { readonly found_version: string })[]>`
-        select found_version, id, organization_id, project_id, version, status, held, cancel_requested, attempts,
-          created_at, queued_at, active, waiting_for, case when found_version <> ${known} then record end as record
-        from (
-          select *, id || ' ' || xmin || coalesce(waiting_for, '') as found_version
-          from (
-            select *, xmin, case when status = 'queued' then (
-              select busy.id from deployments as busy
-              where busy.project_id = deployments.project_id
-                and busy.status in ('building', 'deploying', 'partial_failure')) end as waiting_for
-            from deployments where id = ${id} and organization_id = ${organizationId}
-          ) as placed
-        ) as versioned`,
-      toPlaced,
-    );
-  }
-
-  async list(organizationId: string, filter: DeploymentFilter, page: Page): Promise<Listing<PlacedDeployment>> {
-    const { projectIds, ids = [], projectId, status, environment, branch } = filter;
-    return readKnownPage<PlacedRow, PlacedDeployment>(
-      this.#database,
-      { key: JSON.stringify([organizationId, filter]), page, memory: this.#pages },
-      (sql) => ({
-        columns: placedColumns(sql),
-        version: placedVersion(sql),
-        from: sql`deployments where organization_id = ${organizationId}
-          ${projectId === undefined ? sql`` : sql`and project_id = ${projectId}`}
-          ${projectIds ? sql`and (project_id = any (${projectIds}::text[]) or id = any (${ids}::text[]))` : sql``}
-          ${status === undefined ? sql`` : sql`and status = ${status}`}
-          ${environment === undefined ? sql`` : sql`and environment = ${environment}`}
-          ${branch === undefined ? sql`` : sql`and branch = ${branch}`}`,
-        order: sql`created_at desc, id desc`,
-        ...deploymentTotal(sql, organizationId, filter),
-      }),
-      toPlaced,
-    );
   }
 
   async ofProject(projectId: string): Promise<readonly Deployment[]> {

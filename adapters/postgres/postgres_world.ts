@@ -6,6 +6,7 @@ import { PostgresCloudLinks } from "./cloud_links.ts";
 import { PostgresServiceSets } from "./service_sets.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
 import { PostgresDeploymentEvents } from "./deployment_events.ts";
+import { PostgresDeploymentHistory } from "./deployment_history.ts";
 import { PostgresDeploymentQueue } from "./deployment_queue.ts";
 import { PostgresDeployments } from "./deployments.ts";
 import { PostgresDomains } from "./domains.ts";
@@ -86,6 +87,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     serviceSets: new PostgresServiceSets(database, vault),
     database,
     deploymentEvents: new PostgresDeploymentEvents(database, signals),
+    deploymentHistory: new PostgresDeploymentHistory(database),
     deploymentQueue: new PostgresDeploymentQueue(database, signals),
     deployments,
     domains: new PostgresDomains(database),

@@ -14,10 +14,28 @@ export class ReadMemory<T> {
   readonly #maxRows: number;
   /** Least recently used first. */
   readonly #known = new Map<string, KnownRead<T>>();
+  readonly #waiting = new Map<string, Promise<unknown>>();
   #rows = 0;
 
   constructor(maxRows = 2_000) {
     this.#maxRows = maxRows;
+  }
+
+  /**
+   * Runs a read in the next turn of the event loop. Reads with the same key that were requested until then share its
+   * result: it begins after each of them, so it misses no change that one of their callers has seen.
+   */
+  share<R>(key: string, read: () => Promise<R>): Promise<R> {
+    const waiting = this.#waiting.get(key) as Promise<R> | undefined;
+    if (waiting) return waiting;
+    const turn = Promise.withResolvers<void>();
+    setImmediate(turn.resolve);
+    const shared = turn.promise.then(() => {
+      this.#waiting.delete(key);
+      return read();
+    });
+    this.#waiting.set(key, shared);
+    return shared;
   }
 
   get(key: string): KnownRead<T> | undefined {

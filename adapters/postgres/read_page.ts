@@ -49,17 +49,18 @@ export async function readPage<Row extends object, T>(
  * Reads a page as `readPage` does. If no row of it has changed since the last read with the same key, the rows are not
  * sent, and the items are the same objects as before.
  */
-export async function readKnownPage<Row extends object, T>(
+export function readKnownPage<Row extends object, T>(
   database: Database,
   { key, page, memory }: { readonly key: string; readonly page: Page; readonly memory: ReadMemory<readonly T[]> },
   query: (sql: Sql) => RememberedQuery,
   toItem: (row: Row) => T,
 ): Promise<Listing<T>> {
   const whole = `${page.page} ${page.perPage} ${key}`;
-  const known = memory.get(whole);
-  const rows = await database.run((sql) => {
-    const { columns, from, order, version, total = counted(sql, from) } = query(sql);
-    return sql<(Row & Found & { readonly total: number })[]>`
+  return memory.share(whole, async () => {
+    const known = memory.get(whole);
+    const rows = await database.run((sql) => {
+      const { columns, from, order, version, total = counted(sql, from) } = query(sql);
+      return sql<(Row & Found & { readonly total: number })[]>`
       with found as materialized (
         select coalesce(md5(string_agg(row_version, ',')), '') as found_version
         from (select ${version} as row_version from ${from} order by ${order} ${limits(sql, page)}) as versions
@@ -70,12 +71,13 @@ export async function readKnownPage<Row extends object, T>(
         order by ${order} ${limits(sql, page)}
       ) as listed on true
       order by ${order}`;
+    });
+    const { total = 0, found_version: version = "" } = rows[0] ?? {};
+    if (known?.version === version) return { items: known.result, total };
+    const items = rows[0]?.listed ? rows.map(toItem) : [];
+    memory.set(whole, { version, result: items, rows: items.length });
+    return { items, total };
   });
-  const { total = 0, found_version: version = "" } = rows[0] ?? {};
-  if (known?.version === version) return { items: known.result, total };
-  const items = rows[0]?.listed ? rows.map(toItem) : [];
-  memory.set(whole, { version, result: items, rows: items.length });
-  return { items, total };
 }
 
 /**
@@ -83,19 +85,21 @@ export async function readKnownPage<Row extends object, T>(
  * object as before. The statement need not return what is costly to send, if the row still has the `known` version. It
  * is one template without fragments, each of which would take as long as the rest of building it.
  */
-export async function readKnownRow<Row extends object, T>(
+export function readKnownRow<Row extends object, T>(
   database: Database,
   { key, memory }: { readonly key: string; readonly memory: ReadMemory<T> },
   statement: (sql: Sql, known: string) => PromiseLike<readonly (Row & Pick<Found, "found_version">)[]>,
   toItem: (row: Row) => T,
 ): Promise<T | undefined> {
-  const known = memory.get(key);
-  const [row] = await database.run((sql) => statement(sql, known?.version ?? ""));
-  if (!row) return undefined;
-  if (known?.version === row.found_version) return known.result;
-  const result = toItem(row);
-  memory.set(key, { version: row.found_version, result, rows: 1 });
-  return result;
+  return memory.share(key, async () => {
+    const known = memory.get(key);
+    const [row] = await database.run((sql) => statement(sql, known?.version ?? ""));
+    if (!row) return undefined;
+    if (known?.version === row.found_version) return known.result;
+    const result = toItem(row);
+    memory.set(key, { version: row.found_version, result, rows: 1 });
+    return result;
+  });
 }
 
 function counted(sql: Sql, from: postgres.Fragment): postgres.Fragment {

@@ -6,7 +6,8 @@ import { demand, type Permission, type Principal } from "../../domain/identity/p
 import type { Page } from "../../domain/page.ts";
 import { remembered } from "../../domain/remembered.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
-import type { Deployments, PlacedDeployment } from "../../ports/deployments/deployments.ts";
+import type { DeploymentHistory, PlacedDeployment } from "../../ports/deployments/deployment_history.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { type DeploymentSelection, listDeployments } from "./list_deployments.ts";
 
@@ -16,14 +17,18 @@ export interface ShownDeployment {
   readonly active: boolean;
 }
 
+interface HistoryPorts {
+  readonly deploymentHistory: DeploymentHistory;
+}
+
 /** Reads one deployment for display. */
-export function viewDeployment({ deployments }: { readonly deployments: Deployments }) {
+export function viewDeployment({ deploymentHistory }: HistoryPorts) {
   return async function (
     by: Principal,
     id: string,
     permission: Permission = "deployment:read",
   ): Promise<ShownDeployment> {
-    const placed = isId("dep", id) ? await deployments.findPlaced(by.organizationId, id) : undefined;
+    const placed = isId("dep", id) ? await deploymentHistory.find(by.organizationId, id) : undefined;
     if (!placed) throw notFound("deployment");
     demand(by, permission, { id, projectId: placed.deployment.projectId });
     return shown(placed);
@@ -31,15 +36,15 @@ export function viewDeployment({ deployments }: { readonly deployments: Deployme
 }
 
 /** Adds whether a deployment is live, and which one it waits for. */
-export function showDeployment({ deployments }: { readonly deployments: Deployments }) {
+export function showDeployment({ deploymentHistory }: HistoryPorts) {
   return async function (deployment: Deployment): Promise<ShownDeployment> {
-    const placed = await deployments.findPlaced(deployment.organizationId, deployment.id);
+    const placed = await deploymentHistory.find(deployment.organizationId, deployment.id);
     return shown({ active: false, waitingFor: null, ...placed, deployment });
   };
 }
 
 /** Lists deployments for display. Unchanged pages are the same objects each time. */
-export function viewDeployments(ports: { readonly deployments: Deployments }) {
+export function viewDeployments(ports: HistoryPorts) {
   const list = listDeployments(ports);
   return async function (by: Principal, selection: DeploymentSelection, page: Page) {
     const { items, total } = await list(by, selection, page);

@@ -2,6 +2,7 @@ import type { Builder } from "./builder.ts";
 import type { ServiceSets } from "./service_sets.ts";
 import type { ContainerEngine } from "./container_engine.ts";
 import type { DeploymentEvents } from "./deployment_events.ts";
+import type { DeploymentHistory } from "./deployment_history.ts";
 import type { DeploymentQueue } from "./deployment_queue.ts";
 import type { Deployments } from "./deployments.ts";
 import type { HealthProbe } from "./health_probe.ts";
@@ -17,6 +18,7 @@ export interface DeploymentPorts {
   readonly serviceSets: ServiceSets;
   readonly containerEngine: ContainerEngine;
   readonly deploymentEvents: DeploymentEvents;
+  readonly deploymentHistory: DeploymentHistory;
   readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
   readonly healthProbe: HealthProbe;

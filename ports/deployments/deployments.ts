@@ -1,35 +1,7 @@
-import type { Deployment, DeploymentStatus } from "../../domain/deployments/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { NewEvent } from "../../domain/deployments/deployment_event.ts";
-import type { Listing, Page } from "../../domain/page.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { ServiceSet } from "../../domain/services/service_set.ts";
-
-/** Filter of a deployment list. */
-export interface DeploymentFilter {
-  /** Only deployments of these projects. Absent: all of the organization. */
-  readonly projectIds?: readonly string[];
-  /** Of these, only deployments of this project. */
-  readonly projectId?: string;
-  /** Also these deployments, whatever their project. */
-  readonly ids?: readonly string[];
-  /** Of all these, only those with this status, environment and exact branch. Absent: any. */
-  readonly status?: DeploymentStatus;
-  readonly environment?: Deployment["environment"];
-  readonly branch?: string;
-}
-
-/** A deployment, and its position in the queue of its project. */
-export interface PlacedDeployment extends QueuePosition {
-  readonly deployment: Deployment;
-}
-
-/** The position of a deployment in the queue of its project. */
-export interface QueuePosition {
-  /** Whether it is its project's live release. */
-  readonly active: boolean;
-  /** The deployment that keeps this one in `queued`: one in `building`, in `deploying` or awaiting a decision. */
-  readonly waitingFor: string | null;
-}
 
 /** A change of a deployment and the events that report it, stored atomically. */
 export interface DeploymentChange {
@@ -59,10 +31,6 @@ export interface Deployments {
   find(organizationId: string, id: string): Promise<Deployment | undefined>;
   /** Finds a deployment by id alone, for the engine. */
   get(id: string): Promise<Deployment | undefined>;
-  /** Finds a deployment of an organization, with its position. */
-  findPlaced(organizationId: string, id: string): Promise<PlacedDeployment | undefined>;
-  /** Newest first, each with its position. */
-  list(organizationId: string, filter: DeploymentFilter, page: Page): Promise<Listing<PlacedDeployment>>;
   /** Returns all stored deployments of a project, newest first. */
   ofProject(projectId: string): Promise<readonly Deployment[]>;
   /**

@@ -5,6 +5,7 @@ import { cloudLinksContract } from "./cloud_links.ts";
 import { serviceSetsContract } from "./service_sets.ts";
 import { deploymentEventsContract } from "./deployment_events.ts";
 import { deploymentQueueContract } from "./deployment_queue.ts";
+import { deploymentHistoryContract } from "./deployment_history.ts";
 import { deploymentsContract } from "./deployments.ts";
 import { deploymentsOfUploadsContract } from "./deployments_of_uploads.ts";
 import { domainsContract } from "./domains.ts";
@@ -53,6 +54,7 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   uploadLeasesContract(name, open);
   cloudLinksContract(name, open);
   deploymentsContract(name, open);
+  deploymentHistoryContract(name, open);
   deploymentsOfUploadsContract(name, open);
   serviceSetsContract(name, open);
   deploymentEventsContract(name, open);

@@ -4,6 +4,7 @@ import type { BackupDestinations } from "../../ports/backups/backup_destinations
 import type { CloudLinks } from "../../ports/cloud/cloud_links.ts";
 import type { ServiceSets } from "../../ports/deployments/service_sets.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
+import type { DeploymentHistory } from "../../ports/deployments/deployment_history.ts";
 import type { DeploymentQueue } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { Domains } from "../../ports/domains/domains.ts";
@@ -32,6 +33,7 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly cloudLinks: CloudLinks;
   readonly serviceSets: ServiceSets;
   readonly deploymentEvents: DeploymentEvents;
+  readonly deploymentHistory: DeploymentHistory;
   readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
   readonly domains: Domains;

@@ -12,7 +12,7 @@ const READS: Reads = {
   serviceSets: ["read"],
   containerEngine: ["answers"],
   deploymentEvents: ["read", "last", "follow"],
-  deployments: ["find", "get", "list", "ofProject", "environment"],
+  deployments: ["find", "get", "ofProject", "environment"],
   domains: ["list", "find"],
   edge: ["drained"],
   healthProbe: ["check"],

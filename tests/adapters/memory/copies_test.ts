@@ -169,7 +169,7 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       reads: [
         () => world.deployments.get(id),
         () => world.deployments.find(organizationId, id),
-        () => world.deployments.list(organizationId, {}, PAGE),
+        () => world.deploymentHistory.list(organizationId, {}, PAGE),
         () => world.deployments.ofProject(projectId),
         () => world.deploymentEvents.read(id, { since: 0, limit: 10 }),
       ],
