@@ -22,7 +22,7 @@ export async function boot(): Promise<Result> {
   const [slow, quick] = [median(whole), median(alone)];
   return {
     ratio: slow / quick,
-    details: `slipway ${Math.round(slow)} ms, PostgreSQL alone ${Math.round(quick)} ms, at most 10`,
+    details: `slipway ${Math.round(slow)} ms, PostgreSQL alone ${Math.round(quick)} ms, at most 6`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { answers, freePort } from "./deploying.ts";
-import { docker } from "./docker.ts";
+import { docker, subnet } from "./docker.ts";
 
 const LOOK_MS = 20;
 
@@ -105,13 +105,4 @@ export function byHand({
       await docker(["rmi", ...all]).catch(() => {});
     },
   };
-}
-
-/**
- * Engines have only some thirty default address pools, which may be in use: as Slipway does, picks a subnet outside of
- * them.
- */
-function subnet(): string {
-  const [a, b] = [Math.floor(Math.random() * 30), Math.floor(Math.random() * 256)];
-  return `10.${220 + a}.${b}.0/24`;
 }

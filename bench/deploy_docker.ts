@@ -1,14 +1,15 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { answers, deploy, freePort, inTurns, TOKEN } from "./deploying.ts";
-import { docker } from "./docker.ts";
+import { docker, subnet } from "./docker.ts";
 import { printed, ROOT, startServer, stop } from "./process.ts";
 import type { Result } from "./run.ts";
 import { tempFolder } from "./temp_folder.ts";
 
 /**
  * A folder with a Dockerfile, after a change of one file, with the build cache of the previous build. Measures from the
- * request to the first 200 through the edge, compared with `docker build` and `docker run` by hand, alternately.
+ * request to the first 200 through the edge, compared with `docker build` and `docker run` by hand in a network of its
+ * own, as the app gets one, alternately.
  */
 export async function deployDocker(): Promise<Result> {
   await using folder = await tempFolder();
@@ -43,11 +44,16 @@ export async function deployDocker(): Promise<Result> {
 async function byHand(source: string, name: string): Promise<number> {
   const port = freePort();
   const started = performance.now();
-  await docker(["build", "--quiet", "--tag", name, source]);
+  await Promise.all([
+    docker(["build", "--quiet", "--tag", name, source]),
+    docker(["network", "create", "--subnet", subnet(), name]),
+  ]);
   await docker([
     "run",
     "--detach",
     "--init",
+    "--network",
+    name,
     "--name",
     name,
     "--publish",
@@ -59,6 +65,7 @@ async function byHand(source: string, name: string): Promise<number> {
   await answers(port, `127.0.0.1:${port}`);
   const ms = performance.now() - started;
   await docker(["rm", "--force", "--volumes", name]);
+  await docker(["network", "rm", name]);
   await docker(["rmi", name]);
   return ms;
 }

@@ -28,9 +28,9 @@ export async function edge(): Promise<Result> {
     return {
       ratio: few.ratio,
       details:
-        `edge ${few.edge}/s, app ${few.app}/s, ${CONNECTIONS} connections, at least 0.4; ` +
+        `edge ${few.edge}/s, app ${few.app}/s, ${CONNECTIONS} connections, at least 0.65; ` +
         `${CONNECTIONS * 10} connections: ${many.ratio.toFixed(2)}, edge ${many.edge}/s, app ${many.app}/s; ` +
-        `five bytes: ${bare.ratio.toFixed(2)}, edge ${bare.edge}/s, app ${bare.app}/s`,
+        `five bytes: ${bare.ratio.toFixed(2)}, at least 0.5, edge ${bare.edge}/s, app ${bare.app}/s`,
     };
   } finally {
     await stop(proxy);

@@ -13,6 +13,7 @@ const TIDY_MS = 15_000;
  */
 export async function runApart(names: readonly string[]): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), "slipway-bench-"));
+  const before = await installations();
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "run.ts"), "--group", names[0]!], {
     env: { ...process.env, TMPDIR: folder },
     stdio: ["ignore", "inherit", "inherit"],
@@ -30,24 +31,60 @@ export async function runApart(names: readonly string[]): Promise<boolean> {
   const code = await child.exited;
   clearTimeout(limit);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(signal, interrupt);
-  await removeLeft(child.pid, folder);
+  await removeProcesses(child.pid, folder);
+  await removeContainers(before);
   if (code === 0 && stopped === undefined) return true;
   console.log(`${names.join(", ")} failed: ${stopped ?? `it ended with code ${code}`}`);
   if (stopped?.includes("interrupted")) process.exit(130);
   return false;
 }
 
-/** Kills the processes of a group, and the apps that its servers left running, and removes its containers. */
-async function removeLeft(group: number, folder: string): Promise<void> {
+/** Kills the processes of a group, and the apps that its servers left running. */
+async function removeProcesses(group: number, folder: string): Promise<void> {
   end(-group);
   for (const pid of (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name))) {
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     if (command.includes(`${folder}/`)) end(Number(pid));
   }
-  const found = await docker(["ps", "--all", "--quiet", "--filter", "name=slipway-bench-"]).catch(() => "");
-  const ids = found.split("\n").filter((id) => id !== "");
-  if (ids.length > 0) await docker(["rm", "--force", "--volumes", ...ids]).catch(() => {});
   await rm(folder, { recursive: true, force: true });
+}
+
+const INSTALLATION = "slipway.installation";
+
+/** The installations that have containers, networks or images. */
+async function installations(): Promise<ReadonlySet<string>> {
+  const format = ["--filter", `label=${INSTALLATION}`, "--format", `{{.Label "${INSTALLATION}"}}`];
+  const lists = [
+    ["ps", "--all"],
+    ["network", "ls"],
+    ["volume", "ls"],
+  ].map((words) => listed([...words, ...format]));
+  return new Set((await Promise.all(lists)).flat());
+}
+
+/** Removes what benchmarks made by hand, and everything of installations that were not there before. */
+async function removeContainers(before: ReadonlySet<string>): Promise<void> {
+  await drop(["ps", "--all", "--quiet", "--filter", "name=slipway-bench-"], ["rm", "--force", "--volumes"]);
+  await drop(["network", "ls", "--quiet", "--filter", "name=slipway-bench-"], ["network", "rm"]);
+  for (const installation of await installations()) {
+    if (before.has(installation)) continue;
+    const own = ["--quiet", "--filter", `label=${INSTALLATION}=${installation}`];
+    await drop(["ps", "--all", ...own], ["rm", "--force", "--volumes"]);
+    await drop(["network", "ls", ...own], ["network", "rm"]);
+    await drop(["volume", "ls", ...own], ["volume", "rm"]);
+    await drop(["images", ...own], ["rmi", "--force"]);
+  }
+}
+
+async function drop(list: readonly string[], words: readonly string[]): Promise<void> {
+  const found = await listed(list);
+  if (found.length > 0) await docker([...words, ...new Set(found)]).catch(() => {});
+}
+
+/** The lines that a command prints; none where there is no engine. */
+async function listed(words: readonly string[]): Promise<readonly string[]> {
+  const output = await docker(words).catch(() => "");
+  return output.split("\n").filter((line) => line !== "");
 }
 
 function end(pid: number): void {

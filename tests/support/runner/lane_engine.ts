@@ -56,7 +56,7 @@ async function startDaemon({ lane, folder, work, log, network, options }: Start)
   const daemon = Bun.spawn([...network.inside(command)], {
     detached: true,
     // Less frequent garbage collection in the daemon and its many child processes: memory is plentiful here.
-    env: { ...process.env, GOGC: "400" },
+    env: { ...process.env, GOGC: "1000", GOMEMLIMIT: "1GiB" },
     stdio: ["ignore", "ignore", Bun.file(log)],
   });
   const stop = async () => {
