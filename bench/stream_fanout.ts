@@ -1,3 +1,4 @@
+import postgres from "postgres";
 import type { DeploymentEvent } from "../domain/deployments/deployment_event.ts";
 import { buildLines, deploymentStore, inBatches } from "./deployment_store.ts";
 import type { Result } from "./run.ts";
@@ -12,11 +13,19 @@ const ROUNDS = 5;
 type Batch = readonly DeploymentEvent[];
 
 /**
- * Events per second that reach 500 clients of a deployment's log, compared with a loop that yields the same events from
- * memory.
+ * Events per second that reach 500 clients of a deployment's log, compared with the best way: one plain statement reads
+ * the same chunks, each is parsed once, and a loop yields them to every client.
  */
 export async function streamFanout(): Promise<Result> {
   await using store = await deploymentStore();
+  const sql = postgres(store.url, { max: 1, onnotice: () => {} });
+  await using _ = { [Symbol.asyncDispose]: () => sql.end() };
+  const stored = await store.deployment();
+  for (const batch of batchesOfLines()) await store.events.append(stored, batch);
+  const bareLoop = (viewers: number) => {
+    const batches = readAll(sql, stored);
+    return perSecond(viewers, () => handOut(batches));
+  };
   const replay = async (viewers: number) => {
     const id = await store.deployment();
     for (const batch of batchesOfLines()) await store.events.append(id, batch);
@@ -66,14 +75,15 @@ async function watch(batches: AsyncIterable<Batch>): Promise<number> {
   return seen;
 }
 
-function bareLoop(viewers: number): Promise<number> {
-  const batches = inBatches(
-    buildLines(EVENTS).map((event, index) => ({ ...event, seq: index + 1 })),
-    BATCH,
+/** Reads the events of a deployment with one statement. */
+async function readAll(sql: postgres.Sql, id: string): Promise<readonly Batch[]> {
+  const rows = await sql<{ events: string; first_seq: string }[]>`
+    select events, first_seq from deployment_events where deployment_id = ${id} order by seq`;
+  return rows.map(({ events, first_seq }) =>
+    (JSON.parse(events) as DeploymentEvent[]).map((event, index) => ({ ...event, seq: Number(first_seq) + index })),
   );
-  return perSecond(viewers, () => handOut(batches));
 }
 
-async function* handOut(batches: readonly Batch[]): AsyncIterable<Batch> {
-  for (const batch of batches) yield batch;
+async function* handOut(batches: Promise<readonly Batch[]>): AsyncIterable<Batch> {
+  for (const batch of await batches) yield batch;
 }
