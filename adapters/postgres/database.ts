@@ -25,6 +25,8 @@ export interface Database {
   readonly sql: Sql;
   /** When a statement last succeeded, as `performance.now()`; `-Infinity` if the last one found the database away. */
   readonly answeredAt: number;
+  /** Changes whenever a connection was lost: the next one may lead to another server, or to one that was restored. */
+  readonly epoch: number;
   /** Runs one statement. Errors are thrown as failures; violated constraints are handled by `refusals`. */
   run<T>(work: (sql: Sql) => PromiseLike<T>, refusals?: Refusals<T>): Promise<T>;
   /** Closes every connection within two seconds. */
@@ -49,10 +51,11 @@ class PooledDatabase implements Database {
   #pool: Sql;
   #closed = false;
   #answeredAt = -Infinity;
+  #epoch = 0;
 
   constructor(url: string, options: DatabaseOptions) {
     this.#limitMs = options.limitMs ?? LIMIT_MS;
-    this.#open = () => openPool(url, options, this.#limitMs);
+    this.#open = () => openPool(url, { ...options, onLost: () => this.#epoch++ }, this.#limitMs);
     this.#pool = this.#open();
     this.#watch = setInterval(() => this.#replaceStalled(), Math.min(CHECK_MS, this.#limitMs));
     this.#watch.unref();
@@ -64,6 +67,10 @@ class PooledDatabase implements Database {
 
   get answeredAt(): number {
     return this.#answeredAt;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
   }
 
   async run<T>(work: (sql: Sql) => PromiseLike<T>, refusals?: Refusals<T>): Promise<T> {
@@ -115,18 +122,21 @@ class PooledDatabase implements Database {
   }
 }
 
-function openPool(url: string, { max = MAX_CONNECTIONS, onStatement }: DatabaseOptions, limitMs: number): Sql {
+function openPool(
+  url: string,
+  { max = MAX_CONNECTIONS, onStatement, onLost }: DatabaseOptions & { readonly onLost: () => void },
+  limitMs: number,
+): Sql {
   try {
     return postgres(url, {
       ...connectionOptions(url),
       max,
+      onclose: onLost,
       debug: onStatement ? (_connection, text) => onStatement(text) : false,
       connection: {
         application_name: "slipway",
         DateStyle: "ISO",
         default_transaction_isolation: "read committed",
-        // Planning a statement again for its parameters takes longer than running it: all of them use indexes.
-        plan_cache_mode: "force_generic_plan",
         // The server times out first, so that a statement over the limit means a dead connection.
         statement_timeout: Math.round(limitMs * 0.9),
       },

@@ -1,10 +1,11 @@
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type {
   DeploymentFilter,
   DeploymentHistory,
   PlacedDeployment,
 } from "../../ports/deployments/deployment_history.ts";
-import type { Database } from "./database.ts";
+import type { Database, Sql } from "./database.ts";
 import { type PlacedRow, placedColumns, placedVersion, toPlaced } from "./deployment_row.ts";
 import { deploymentTotal } from "./deployment_total.ts";
 import { ReadMemory } from "./read_memory.ts";
@@ -53,7 +54,7 @@ export class PostgresDeploymentHistory implements DeploymentHistory {
           ${projectId === undefined ? sql`` : sql`and project_id = ${projectId}`}
           ${projectIds ? sql`and (project_id = any (${projectIds}::text[]) or id = any (${ids}::text[]))` : sql``}
           ${status === undefined ? sql`` : sql`and status = ${status}`}
-          ${environment === undefined ? sql`` : sql`and environment = ${environment}`}
+          ${environment === undefined ? sql`` : inEnvironment(sql, environment)}
           ${branch === undefined ? sql`` : sql`and branch = ${branch}`}`,
         order: sql`created_at desc, id desc`,
         ...deploymentTotal(sql, organizationId, filter),
@@ -61,4 +62,9 @@ export class PostgresDeploymentHistory implements DeploymentHistory {
       toPlaced,
     );
   }
+}
+
+/** As text, so that the partial index of previews is used. */
+function inEnvironment(sql: Sql, environment: Deployment["environment"]) {
+  return environment === "preview" ? sql`and environment = 'preview'` : sql`and environment = 'production'`;
 }

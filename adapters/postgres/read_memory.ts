@@ -4,6 +4,8 @@ export interface KnownRead<T> {
   readonly result: T;
   /** How many rows the result holds. */
   readonly rows: number;
+  /** The state of the database's connections when it was read; see `Database.epoch`. */
+  readonly epoch: number;
 }
 
 /**
@@ -38,9 +40,10 @@ export class ReadMemory<T> {
     return shared;
   }
 
-  get(key: string): KnownRead<T> | undefined {
+  /** Returns what is remembered, unless a connection was lost since: the same versions could mean other rows then. */
+  get(key: string, epoch: number): KnownRead<T> | undefined {
     const known = this.#known.get(key);
-    if (!known) return undefined;
+    if (!known || known.epoch !== epoch) return undefined;
     this.#known.delete(key);
     this.#known.set(key, known);
     return known;
@@ -49,7 +52,7 @@ export class ReadMemory<T> {
   set(key: string, read: KnownRead<T>): void {
     this.#forget(key);
     this.#known.set(key, read);
-    this.#rows += read.rows;
+    this.#rows += weight(read);
     for (const [oldest] of this.#known) {
       if (this.#rows <= this.#maxRows) return;
       this.#forget(oldest);
@@ -57,7 +60,13 @@ export class ReadMemory<T> {
   }
 
   #forget(key: string): void {
-    this.#rows -= this.#known.get(key)?.rows ?? 0;
+    const known = this.#known.get(key);
+    if (known) this.#rows -= weight(known);
     this.#known.delete(key);
   }
+}
+
+/** An empty result takes room too. */
+function weight({ rows }: KnownRead<unknown>): number {
+  return rows + 1;
 }

@@ -57,7 +57,8 @@ export function readKnownPage<Row extends object, T>(
 ): Promise<Listing<T>> {
   const whole = `${page.page} ${page.perPage} ${key}`;
   return memory.share(whole, async () => {
-    const known = memory.get(whole);
+    const { epoch } = database;
+    const known = memory.get(whole, epoch);
     const rows = await database.run((sql) => {
       const { columns, from, order, version, total = counted(sql, from) } = query(sql);
       return sql<(Row & Found & { readonly total: number })[]>`
@@ -75,7 +76,7 @@ export function readKnownPage<Row extends object, T>(
     const { total = 0, found_version: version = "" } = rows[0] ?? {};
     if (known?.version === version) return { items: known.result, total };
     const items = rows[0]?.listed ? rows.map(toItem) : [];
-    memory.set(whole, { version, result: items, rows: items.length });
+    memory.set(whole, { version, result: items, rows: items.length, epoch });
     return { items, total };
   });
 }
@@ -92,12 +93,13 @@ export function readKnownRow<Row extends object, T>(
   toItem: (row: Row) => T,
 ): Promise<T | undefined> {
   return memory.share(key, async () => {
-    const known = memory.get(key);
+    const { epoch } = database;
+    const known = memory.get(key, epoch);
     const [row] = await database.run((sql) => statement(sql, known?.version ?? ""));
     if (!row) return undefined;
     if (known?.version === row.found_version) return known.result;
     const result = toItem(row);
-    memory.set(key, { version: row.found_version, result, rows: 1 });
+    memory.set(key, { version: row.found_version, result, rows: 1, epoch });
     return result;
   });
 }
@@ -106,6 +108,9 @@ function counted(sql: Sql, from: postgres.Fragment): postgres.Fragment {
   return sql`(select count(*) from ${from})`;
 }
 
+/** As a number in the text: PostgreSQL would plan the statement each time if it did not know how few rows are wanted. */
 function limits(sql: Sql, { page, perPage }: Page): postgres.Fragment {
-  return sql`limit ${perPage} offset ${Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER)}`;
+  const limit = sql.unsafe(`limit ${Math.trunc(perPage)}`);
+  if (page === 1) return sql`${limit}`;
+  return sql`${limit} offset ${Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER)}`;
 }

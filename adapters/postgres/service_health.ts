@@ -6,8 +6,8 @@ import { withTimeout } from "../shared/deadline.ts";
 const PROOF_MS = 500;
 /** The age of the last response from which on the database is asked again, in the background. */
 const REFRESH_MS = 200;
-/** The deadline of that. Together with the refresh below a second, after which an outage must be known. */
-const PROBE_MS = 700;
+/** The deadline of that. Together with `PROOF_MS` below a second, after which an outage must be known. */
+const PROBE_MS = 450;
 
 /** Health check that knows from other statements whether the database answers, and asks it only when there were none. */
 export class PostgresServiceHealth implements ServiceHealth {
@@ -33,7 +33,8 @@ export class PostgresServiceHealth implements ServiceHealth {
       );
       return true;
     } catch {
-      return false;
+      // Another statement may have succeeded meanwhile, while this one waited for a connection.
+      return performance.now() - this.#database.answeredAt < PROOF_MS;
     } finally {
       this.#probe = undefined;
     }

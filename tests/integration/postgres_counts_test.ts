@@ -46,8 +46,11 @@ test("kept numbers of deployments are those of the rows after many changes by tw
   };
   for (let round = 0; round < ROUNDS; round++) await Promise.all(Array.from({ length: AT_ONCE }, act));
   expect(await query(database.url, KEPT)).toEqual([...(await query(database.url, COUNTED))]);
-  await world.projects.remove(places[0]!.organizationId, places[0]!.projectId);
+  const { organizationId, projectId } = places[0]!;
+  await world.projects.remove(organizationId, projectId);
   expect(await query(database.url, KEPT)).toEqual([...(await query(database.url, COUNTED))]);
+  const left = `select 1 from deployment_counts where owner_id = '${projectId}'`;
+  expect(await query(database.url, left)).toHaveLength(0);
 });
 
 test("a deployment is marked live exactly while it is its project's live release", async () => {

@@ -59,6 +59,13 @@ begin
   group by owner_id, environment, status
   order by owner_id, environment, status
   on conflict (owner_id, environment, status, slot) do update set count = deployment_counts.count + excluded.count;
+  if tg_op = 'DELETE' then
+    -- Those that were deleted with their project or organization.
+    delete from deployment_counts
+    where owner_id in (select organization_id from changed_rows union select project_id from changed_rows)
+      and not exists (select 1 from projects where id = owner_id)
+      and not exists (select 1 from organizations where id = owner_id);
+  end if;
   return null;
 end $$;
 
@@ -82,12 +89,28 @@ create trigger deployments_recounted after update on deployments for each row
   when (old.status <> new.status or old.environment <> new.environment)
   execute function slipway_recount_deployment();
 
+-- For one that had no deployments any more.
+create function slipway_forget_counts() returns trigger language plpgsql as $$
+begin
+  delete from deployment_counts where owner_id = old.id;
+  delete from audit_counts where organization_id = old.id;
+  return null;
+end $$;
+
+create trigger projects_uncounted after delete on projects for each row execute function slipway_forget_counts();
+create trigger organizations_uncounted after delete on organizations for each row execute function slipway_forget_counts();
+
 create function slipway_count_audit() returns trigger language plpgsql as $$
 begin
   insert into audit_counts (organization_id, slot, count)
   select organization_id, pg_backend_pid() % 4, case tg_op when 'INSERT' then count(*) else -count(*) end
   from changed_rows group by organization_id order by organization_id
   on conflict (organization_id, slot) do update set count = audit_counts.count + excluded.count;
+  if tg_op = 'DELETE' then
+    delete from audit_counts
+    where organization_id in (select organization_id from changed_rows)
+      and not exists (select 1 from organizations where id = audit_counts.organization_id);
+  end if;
   return null;
 end $$;
 

@@ -41,17 +41,31 @@ describe("ReadMemory", () => {
   });
 
   test("forgets the least recently used results once they hold too many rows", () => {
-    const memory = new ReadMemory<string>(10);
-    const set = (key: string, rows: number) => memory.set(key, { version: "1", result: key, rows });
+    const memory = new ReadMemory<string>(13);
+    const set = (key: string, rows: number) => memory.set(key, { version: "1", result: key, rows, epoch: 0 });
     set("one", 4);
     set("two", 4);
-    memory.get("one");
+    memory.get("one", 0);
     set("three", 4);
-    expect(["one", "two", "three"].map((key) => memory.get(key)?.result)).toEqual(["one", undefined, "three"]);
+    expect(["one", "two", "three"].map((key) => memory.get(key, 0)?.result)).toEqual(["one", undefined, "three"]);
     set("one", 2);
     set("four", 4);
-    expect(["one", "three", "four"].map((key) => memory.get(key)?.result)).toEqual(["one", "three", "four"]);
-    set("huge", 11);
-    expect(["one", "three", "four", "huge"].map((key) => memory.get(key))).toEqual(Array(4).fill(undefined));
+    expect(["one", "three", "four"].map((key) => memory.get(key, 0)?.result)).toEqual(["one", "three", "four"]);
+    set("huge", 13);
+    expect(["one", "three", "four", "huge"].map((key) => memory.get(key, 0))).toEqual(Array(4).fill(undefined));
+  });
+
+  test("forgets empty results too", () => {
+    const memory = new ReadMemory<string>(10);
+    for (let at = 0; at < 100; at++) memory.set(`${at}`, { version: "", result: "", rows: 0, epoch: 0 });
+    const kept = Array.from({ length: 100 }, (_, at) => `${at}`).filter((key) => memory.get(key, 0));
+    expect(kept).toEqual(["90", "91", "92", "93", "94", "95", "96", "97", "98", "99"]);
+  });
+
+  test("returns nothing that was read before a connection was lost", () => {
+    const memory = new ReadMemory<string>();
+    memory.set("key", { version: "1", result: "old", rows: 1, epoch: 1 });
+    expect(memory.get("key", 1)?.result).toBe("old");
+    expect(memory.get("key", 2)).toBeUndefined();
   });
 });
