@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { newKeyText } from "../../../adapters/crypto/keyring.ts";
-import { newId } from "../../../domain/id.ts";
-import { Secret } from "../../../domain/secret.ts";
-import { migratedDatabase, openStores, setBack, vaultOf } from "../../support/database/postgres_stores.ts";
+import { newKeyText } from "../../adapters/crypto/keyring.ts";
+import { newId } from "../../domain/id.ts";
+import { Secret } from "../../domain/secret.ts";
+import { migratedDatabase, openStores, setBack, vaultOf } from "../support/database/postgres_stores.ts";
 import {
   aDeployment,
   anOrganization,
@@ -14,10 +14,10 @@ import {
   minutes,
   START,
   uniqueLabel,
-} from "../../support/database/store_builders.ts";
-import { PLENTY, sessionOf } from "../../support/database/upload_session_builders.ts";
-import { storeContracts } from "../../contracts/all_stores.ts";
-import { sealedRowsContract } from "../../contracts/sealed_rows.ts";
+} from "../support/database/store_builders.ts";
+import { PLENTY, sessionOf } from "../support/database/upload_session_builders.ts";
+import { storeContracts } from "../contracts/all_stores.ts";
+import { sealedRowsContract } from "../contracts/sealed_rows.ts";
 
 /** The stores of two processes on a new database. */
 async function openPostgres() {
