@@ -4,7 +4,8 @@ import { LABEL } from "./labels.ts";
 import type { OwnContainers } from "./own_containers.ts";
 
 const LIMIT_MS = 10_000;
-const AGAIN_MS = 50;
+/** Short, because the program of a crash loop runs only for moments, and only then the engine renames its container. */
+const AGAIN_MS = 10;
 
 /** Stores the number of restarts in a container's name; another server may do the same. Gives up after 10 s. */
 export async function noteRestarts(
