@@ -24,8 +24,8 @@ export interface ShopLoadOptions {
 }
 
 /** The example's programs serve one visitor at a time: keeps them busy without overloading them. */
-const PAUSE_MS = 30;
-const ORDER_MS = 100;
+const PAUSE_MS = 80;
+const ORDER_MS = 200;
 const ANSWER = /api (\w+), schema (\d+), (\d+) orders, (\d+) shipped\n$/;
 
 /** Requests pages, lists orders and places orders, over persistent and new connections, until stopped. */

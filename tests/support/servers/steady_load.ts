@@ -24,7 +24,7 @@ export interface SteadyLoad {
 }
 
 /** Short enough to notice a gap. Without it, the state of closed connections would keep the engine busy. */
-const PAUSE_MS = 20;
+const PAUSE_MS = 60;
 
 /** Sends requests one after the other over persistent and new connections, until stopped. */
 export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: SteadyLoad) {

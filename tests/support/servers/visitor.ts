@@ -12,7 +12,7 @@ export class Visitor {
   #stopped = false;
   readonly #done: Promise<void>;
 
-  constructor(slipway: SlipwayProcess, hostname: string, pauseMs = 25) {
+  constructor(slipway: SlipwayProcess, hostname: string, pauseMs = 60) {
     this.#done = (async () => {
       for (; !this.#stopped; await Bun.sleep(pauseMs)) if (!this.#paused) await this.#visit(slipway, hostname);
     })();
