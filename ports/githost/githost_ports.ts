@@ -1,0 +1,22 @@
+import type { CommandLineLogin } from "./command_line_login.ts";
+import type { ConnectAttempts } from "./connect_attempts.ts";
+import type { GitAccounts } from "./git_accounts.ts";
+import type { GitHooks } from "./git_hooks.ts";
+import type { GitHostChoices } from "./git_host_choices.ts";
+import type { GitRepositories } from "./git_repositories.ts";
+import type { Installations } from "./installations.ts";
+import type { OAuthAccounts } from "./oauth_accounts.ts";
+import type { RepositoryHooks } from "./repository_hooks.ts";
+
+/** The git host ports that the application depends on. */
+export interface GitHostPorts {
+  readonly commandLineLogin: CommandLineLogin;
+  readonly connectAttempts: ConnectAttempts;
+  readonly gitAccounts: GitAccounts;
+  readonly gitHooks: GitHooks;
+  readonly gitHostChoices: GitHostChoices;
+  readonly gitRepositories: GitRepositories;
+  readonly installations: Installations;
+  readonly oauthAccounts: OAuthAccounts;
+  readonly repositoryHooks: RepositoryHooks;
+}

@@ -1,0 +1,17 @@
+import type { Installation } from "../../domain/githost/installation.ts";
+
+/** Stores the app installations that are connected to organizations. */
+export interface Installations {
+  /** Oldest first. */
+  list(organizationId: string): Promise<readonly Installation[]>;
+  find(id: number): Promise<Installation | undefined>;
+  /**
+   * Connects an installation; one that the organization has already gets the new account and state. Returns `false`, and
+   * changes nothing, if it belongs to another organization, even under a race.
+   */
+  connect(installation: Installation): Promise<boolean>;
+  /** Records whether the account has suspended the app. Returns `false` if there is no such installation. */
+  suspend(id: number, suspended: boolean): Promise<boolean>;
+  /** Returns `false` if there is no such installation. */
+  remove(id: number): Promise<boolean>;
+}
