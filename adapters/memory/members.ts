@@ -43,6 +43,11 @@ export class MemoryMembers implements Members {
     if (!row) return "missing";
     if (this.#isLastOwner(row)) return "last_owner";
     this.#tables.members.delete(key);
+    this.#tables.oauthAccounts.delete(key);
+    this.#tables.deviceAttempts.delete(key);
+    for (const [hash, attempt] of this.#tables.connectAttempts) {
+      if (memberKey(attempt.organizationId, attempt.userId) === key) this.#tables.connectAttempts.delete(hash);
+    }
     for (const [id, stored] of this.#tables.tokens) {
       const { token } = stored;
       if (token.organizationId === organizationId && token.userId === userId) {

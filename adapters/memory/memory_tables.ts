@@ -4,6 +4,10 @@ import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deploym
 import type { LeftOut } from "../../domain/deployments/output_tail.ts";
 import { withPlainText } from "../../domain/deployments/plain_text.ts";
 import type { DomainName } from "../../domain/domains/domain_name.ts";
+import type { Installation } from "../../domain/githost/installation.ts";
+import type { OAuthAccount } from "../../domain/githost/oauth_account.ts";
+import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
+import type { DeliveryOutcome, WebhookDelivery } from "../../domain/githost/webhook_delivery.ts";
 import type { AccessToken, Invitation, Organization, User } from "../../domain/identity/identity.ts";
 import type { Grant, Role } from "../../domain/identity/permission.ts";
 import type { Project } from "../../domain/projects/project.ts";
@@ -13,6 +17,8 @@ import type { ServiceSet } from "../../domain/services/service_set.ts";
 import type { UploadSession } from "../../domain/projects/upload.ts";
 import type { AuditEntry } from "../../ports/identity/audit_log.ts";
 import type { CloudLink } from "../../ports/cloud/cloud_links.ts";
+import type { ConnectAttempt, DeviceAttempt } from "../../ports/githost/connect_attempts.ts";
+import type { RepositoryHook } from "../../ports/githost/repository_hooks.ts";
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { IdempotentRequest, KeptAnswer } from "../../ports/system/idempotent_answers.ts";
 import type { OutputLine } from "../../ports/services/runtime.ts";
@@ -91,6 +97,19 @@ export interface DeploymentRow {
   readonly runtimeLogs: Map<string, RuntimeLogRow>;
 }
 
+/** A login on another device as stored. */
+export interface DeviceRow {
+  readonly attempt: Omit<DeviceAttempt, "deviceCode">;
+  readonly deviceCode: Secret;
+}
+
+/** A webhook delivery as stored. `outcome` is `null` while it is carried out. */
+export interface DeliveryRow {
+  readonly delivery: WebhookDelivery;
+  readonly claimedAt: Date;
+  readonly outcome: DeliveryOutcome | null;
+}
+
 /** The data that memory adapters share. Two adapters over the same tables simulate two processes on one database. */
 export class MemoryTables {
   readonly organizations = new Map<string, Organization>();
@@ -109,6 +128,18 @@ export class MemoryTables {
   readonly defaultBackupDestinations = new Map<string, string>();
   readonly uploads = new Map<string, UploadRow>();
   readonly cloudLinks = new Map<string, { readonly link: CloudLink; readonly token: Secret }>();
+  readonly installations = new Map<number, Installation>();
+  /** By membership. */
+  readonly oauthAccounts = new Map<string, { readonly account: OAuthAccount; readonly grant: OAuthGrant }>();
+  /** By membership. */
+  readonly deviceAttempts = new Map<string, DeviceRow>();
+  /** By the hash of their state. */
+  readonly connectAttempts = new Map<string, ConnectAttempt>();
+  /** By organization and lower-case name. */
+  readonly repositoryHooks = new Map<string, { readonly hook: RepositoryHook; readonly secret: Secret }>();
+  /** The organizations that disconnected from the command-line client. */
+  readonly commandLineOff = new Set<string>();
+  readonly webhookDeliveries = new Map<string, DeliveryRow>();
   readonly attempts = new Map<string, { readonly count: number; readonly endsAt: Date }>();
   readonly audit = new Map<string, AuditEntry>();
   /** By caller and key. */
@@ -153,6 +184,14 @@ export class MemoryTables {
     const removed = this.deployments.delete(id);
     for (const handler of this.eventHandlers) handler();
     return removed;
+  }
+
+  /** Removes what was decided about a project on webhook deliveries. */
+  removeDecisions(projectId: string): void {
+    for (const [id, row] of this.webhookDeliveries) {
+      const decisions = row.outcome?.decisions.filter((decision) => decision.projectId !== projectId);
+      if (decisions) this.webhookDeliveries.set(id, { ...row, outcome: { decisions } });
+    }
   }
 
   /** Notifies all processes that there may be work on deployments. */

@@ -3,6 +3,7 @@ import { MemoryAuditLog } from "./audit_log.ts";
 import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
+import { MemoryConnectAttempts } from "./connect_attempts.ts";
 import { MemoryServiceSets } from "./service_sets.ts";
 import { MemoryContainerEngine } from "./container_engine.ts";
 import { MemoryDeploymentEvents } from "./deployment_events.ts";
@@ -11,6 +12,7 @@ import { MemoryDeploymentQueue } from "./deployment_queue.ts";
 import { MemoryDeployments } from "./deployments.ts";
 import { MemoryDomains } from "./domains.ts";
 import { MemoryEdge } from "./edge.ts";
+import { MemoryGitHostChoices } from "./git_host_choices.ts";
 import { MemoryHealthProbe } from "./health_probe.ts";
 import { MemoryHostFolders } from "./host_folders.ts";
 import { MemoryIdempotentAnswers } from "./idempotent_answers.ts";
@@ -18,6 +20,7 @@ import { MemoryIdentities } from "./identities.ts";
 import { MemoryImageBuilder } from "./image_builder.ts";
 import { MemoryImageRegistry } from "./image_registry.ts";
 import { MemoryInstallation } from "./installation.ts";
+import { MemoryInstallations } from "./installations.ts";
 import { MemoryInvitations } from "./invitations.ts";
 import { MemoryKeptSources } from "./kept_sources.ts";
 import { MemoryLiveReleases } from "./live_releases.ts";
@@ -25,6 +28,7 @@ import { MemoryManifestParser } from "./manifest_parser.ts";
 import { MemoryMembers } from "./members.ts";
 import { MemoryTables } from "./memory_tables.ts";
 import { MemoryNameRecords } from "./name_records.ts";
+import { MemoryOAuthAccounts } from "./oauth_accounts.ts";
 import { MemoryObjectStorages } from "./object_storages.ts";
 import { MemoryOrganizations } from "./organizations.ts";
 import { MemoryPasswords } from "./passwords.ts";
@@ -32,6 +36,7 @@ import { MemoryProjects } from "./projects.ts";
 import { MemoryReleaseFolders } from "./release_folders.ts";
 import { MemoryReleaseImages } from "./release_images.ts";
 import { MemoryRemoteHosts } from "./remote_hosts.ts";
+import { MemoryRepositoryHooks } from "./repository_hooks.ts";
 import { MemoryRuntime } from "./runtime.ts";
 import { MemoryRuntimeLogs } from "./runtime_logs.ts";
 import { MemoryServers } from "./servers.ts";
@@ -44,6 +49,7 @@ import { MemoryUploadSessions } from "./upload_sessions.ts";
 import { MemoryUsers } from "./users.ts";
 import { MemoryVariables } from "./variables.ts";
 import { MemoryVolumes } from "./volumes.ts";
+import { MemoryWebhookDeliveries } from "./webhook_deliveries.ts";
 import { MemoryYamlReader } from "./yaml_reader.ts";
 
 /** All ports, in memory. */
@@ -70,6 +76,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     builder: new MemoryBuilder(),
     deployments,
     ...deploymentRecords(tables),
+    ...gitHostStores(tables),
     edge: new MemoryEdge(),
     healthProbe: new MemoryHealthProbe(),
     keptSources,
@@ -115,5 +122,16 @@ function deploymentRecords(tables: MemoryTables) {
     deploymentQueue: new MemoryDeploymentQueue(tables),
     runtimeLogs: new MemoryRuntimeLogs(tables),
     serviceSets: new MemoryServiceSets(tables),
+  };
+}
+
+function gitHostStores(tables: MemoryTables) {
+  return {
+    connectAttempts: new MemoryConnectAttempts(tables),
+    gitHostChoices: new MemoryGitHostChoices(tables),
+    installations: new MemoryInstallations(tables),
+    oauthAccounts: new MemoryOAuthAccounts(tables),
+    repositoryHooks: new MemoryRepositoryHooks(tables),
+    webhookDeliveries: new MemoryWebhookDeliveries(tables),
   };
 }

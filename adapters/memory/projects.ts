@@ -73,6 +73,7 @@ export class MemoryProjects implements Projects {
     for (const { deployment } of deployments.values()) {
       if (deployment.projectId === id) this.#tables.removeDeployment(deployment.id);
     }
+    this.#tables.removeDecisions(id);
     return true;
   }
 

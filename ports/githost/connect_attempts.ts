@@ -26,7 +26,10 @@ export interface DeviceAttempt {
   readonly status: "pending" | "complete" | "denied" | "expired";
 }
 
-/** Stores attempts to connect the git host. Device codes are encrypted at rest. */
+/**
+ * Stores attempts to connect the git host. Device codes are encrypted at rest. Attempts of a user who leaves the
+ * organization are forgotten.
+ */
 export interface ConnectAttempts {
   put(attempt: ConnectAttempt): Promise<void>;
   /** Returns an attempt and forgets it: of several callers with one state, one gets it. Never an expired one. */

@@ -7,6 +7,7 @@ import type { GitRepositories } from "./git_repositories.ts";
 import type { Installations } from "./installations.ts";
 import type { OAuthAccounts } from "./oauth_accounts.ts";
 import type { RepositoryHooks } from "./repository_hooks.ts";
+import type { WebhookDeliveries } from "./webhook_deliveries.ts";
 
 /** The git host ports that the application depends on. */
 export interface GitHostPorts {
@@ -19,4 +20,5 @@ export interface GitHostPorts {
   readonly installations: Installations;
   readonly oauthAccounts: OAuthAccounts;
   readonly repositoryHooks: RepositoryHooks;
+  readonly webhookDeliveries: WebhookDeliveries;
 }

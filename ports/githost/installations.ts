@@ -6,8 +6,8 @@ export interface Installations {
   list(organizationId: string): Promise<readonly Installation[]>;
   find(id: number): Promise<Installation | undefined>;
   /**
-   * Connects an installation; one that the organization has already gets the new account and state. Returns `false`, and
-   * changes nothing, if it belongs to another organization, even under a race.
+   * Connects an installation; one that the organization has already gets the new account and state, and stays connected
+   * by the former user. Returns `false`, and changes nothing, if it belongs to another organization, even under a race.
    */
   connect(installation: Installation): Promise<boolean>;
   /** Records whether the account has suspended the app. Returns `false` if there is no such installation. */

@@ -7,6 +7,7 @@ import type { DeploymentEvents } from "../../ports/deployments/deployment_events
 import type { DeploymentHistory } from "../../ports/deployments/deployment_history.ts";
 import type { DeploymentQueue } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { GitHostPorts } from "../../ports/githost/githost_ports.ts";
 import type { Domains } from "../../ports/domains/domains.ts";
 import type { IdempotentAnswers } from "../../ports/system/idempotent_answers.ts";
 import type { Identities } from "../../ports/identity/identities.ts";
@@ -24,6 +25,12 @@ import type { Tokens } from "../../ports/identity/tokens.ts";
 import type { UploadSessions } from "../../ports/projects/upload_sessions.ts";
 import type { Users } from "../../ports/identity/users.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
+
+/** The stores of the git host connection. */
+export type GitHostStores = Pick<
+  GitHostPorts,
+  "connectAttempts" | "gitHostChoices" | "installations" | "oauthAccounts" | "repositoryHooks" | "webhookDeliveries"
+>;
 
 /** All stores over the same data, which need not be empty. */
 export interface StoreWorld extends Partial<AsyncDisposable> {
@@ -71,4 +78,5 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
 }
 
 /** The ports that a suite uses, with the disposal of their world. */
-export type WorldOf<Port extends keyof StoreWorld> = Pick<StoreWorld, Port> & Partial<AsyncDisposable>;
+export type WorldOf<Port extends keyof (StoreWorld & GitHostStores)> = Pick<StoreWorld & GitHostStores, Port> &
+  Partial<AsyncDisposable>;

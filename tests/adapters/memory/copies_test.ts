@@ -270,6 +270,83 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
     await world.cloudLinks.put(given, new Secret("x"));
     return { given, reads: [() => world.cloudLinks.find(organizationId)] };
   },
+  async installations(world) {
+    const { id: organizationId } = await anOrganization(world);
+    const given = {
+      id: 1,
+      organizationId,
+      account: { login: "acme", id: 2, type: "User", avatarUrl: null },
+      suspended: false,
+      connectedBy: newId("usr"),
+      connectedAt: minutes(1),
+    } as const;
+    await world.installations.connect(given);
+    return { given, reads: [() => world.installations.find(1), () => world.installations.list(organizationId)] };
+  },
+  async oauthAccounts(world) {
+    const { id: organizationId } = await anOrganization(world);
+    const userId = await aMember(world, organizationId);
+    const account = { organizationId, userId, login: "octocat", connectedAt: minutes(1) };
+    const former = { token: new Secret("x"), refreshToken: new Secret("y"), expiresAt: minutes(1) };
+    const grant = { ...former, expiresAt: minutes(2) };
+    await world.oauthAccounts.put(account, former);
+    await world.oauthAccounts.renew(account, former, grant);
+    return {
+      given: { account, former, grant },
+      reads: [() => world.oauthAccounts.list(organizationId), () => world.oauthAccounts.grant(organizationId, userId)],
+    };
+  },
+  async connectAttempts(world) {
+    const { id: organizationId } = await anOrganization(world);
+    const userId = await aMember(world, organizationId);
+    const given = {
+      organizationId,
+      userId,
+      deviceCode: new Secret("x"),
+      userCode: "A",
+      verificationUri: "https://example.com",
+      intervalSeconds: 60,
+      nextCheckAt: minutes(1),
+      expiresAt: minutes(9),
+      status: "pending",
+    } as const;
+    await world.connectAttempts.putDevice(given);
+    scramble(await world.connectAttempts.takeDueDevice(minutes(1)));
+    return { given, reads: [() => world.connectAttempts.device(organizationId, userId)] };
+  },
+  async repositoryHooks(world) {
+    const { id: organizationId } = await anOrganization(world);
+    const name = { owner: "acme", repo: "shop" };
+    const given = { organizationId, ...name, hookId: 1, createdAt: minutes(1) };
+    await world.repositoryHooks.put(given, new Secret("x"));
+    return {
+      given,
+      reads: [() => world.repositoryHooks.find(organizationId, name), () => world.repositoryHooks.secrets(name)],
+    };
+  },
+  async webhookDeliveries(world) {
+    const { id: organizationId } = await anOrganization(world);
+    const { id: projectId } = await aProject(world, { organizationId });
+    const deliveryId = newId("aud");
+    const delivery = { deliveryId, event: "push", action: null, repository: null, receivedAt: minutes(1) };
+    const decision = {
+      projectId,
+      organizationId,
+      decision: "ignored",
+      reason: "x",
+      deploymentId: null,
+      branch: null,
+      commitSha: null,
+    } as const;
+    const asked = { ...delivery };
+    const outcome = { decisions: [decision] };
+    await world.webhookDeliveries.begin(delivery);
+    await world.webhookDeliveries.finish(deliveryId, outcome);
+    return {
+      given: { delivery, outcome },
+      reads: [() => world.webhookDeliveries.begin(asked), () => world.webhookDeliveries.list(projectId, PAGE)],
+    };
+  },
   async idempotentAnswers(world) {
     const request = { caller: "c", key: "k", route: "r", body: "b" };
     const claim = await world.idempotentAnswers.claim(request, 1_000);
