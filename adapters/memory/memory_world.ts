@@ -4,6 +4,7 @@ import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
 import { MemoryConnectAttempts } from "./connect_attempts.ts";
+import { MemoryCommandLineLogin } from "./command_line_login.ts";
 import { MemoryServiceSets } from "./service_sets.ts";
 import { MemoryContainerEngine } from "./container_engine.ts";
 import { MemoryDeploymentEvents } from "./deployment_events.ts";
@@ -13,6 +14,10 @@ import { MemoryDeployments } from "./deployments.ts";
 import { MemoryDomains } from "./domains.ts";
 import { MemoryEdge } from "./edge.ts";
 import { MemoryGitHostChoices } from "./git_host_choices.ts";
+import { MemoryGitAccounts } from "./git_accounts.ts";
+import { MemoryGitHooks } from "./git_hooks.ts";
+import { MemoryGitHostState } from "./git_host.ts";
+import { MemoryGitRepositories } from "./git_repositories.ts";
 import { MemoryHealthProbe } from "./health_probe.ts";
 import { MemoryHostFolders } from "./host_folders.ts";
 import { MemoryIdempotentAnswers } from "./idempotent_answers.ts";
@@ -77,6 +82,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     deployments,
     ...deploymentRecords(tables),
     ...gitHostStores(tables),
+    ...gitHost(tables),
     edge: new MemoryEdge(),
     healthProbe: new MemoryHealthProbe(),
     keptSources,
@@ -133,5 +139,16 @@ function gitHostStores(tables: MemoryTables) {
     oauthAccounts: new MemoryOAuthAccounts(tables),
     repositoryHooks: new MemoryRepositoryHooks(tables),
     webhookDeliveries: new MemoryWebhookDeliveries(tables),
+  };
+}
+
+function gitHost(tables: MemoryTables) {
+  const gitHostState = new MemoryGitHostState(tables.clock);
+  return {
+    gitHostState,
+    commandLineLogin: new MemoryCommandLineLogin(gitHostState),
+    gitAccounts: new MemoryGitAccounts(gitHostState),
+    gitHooks: new MemoryGitHooks(gitHostState),
+    gitRepositories: new MemoryGitRepositories(gitHostState),
   };
 }

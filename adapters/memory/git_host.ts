@@ -1,0 +1,246 @@
+import { hostFailed, loginExpired, rateLimited, repositoryNotFound } from "../../domain/githost/host_failures.ts";
+import type { HostInstallation } from "../../domain/githost/installation.ts";
+import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
+import type { GitAccount, Repository, RepositoryName } from "../../domain/githost/repository.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { HookSettings, HostHook } from "../../ports/githost/git_hooks.ts";
+import type { HostAccess } from "../../ports/githost/host_access.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import { MemoryClock } from "./clock.ts";
+
+/** Contents of a branch by path. */
+export type MemoryFiles = Readonly<
+  Record<string, string | Uint8Array | { readonly link: string } | { readonly submodule: string }>
+>;
+
+/** A repository to put on the simulated git host. */
+export interface MemoryRepositorySpec {
+  readonly owner: string;
+  readonly name: string;
+  /** Defaults to `true`. */
+  readonly private?: boolean;
+  readonly description?: string | null;
+  readonly language?: string | null;
+  /** Files by branch. Defaults to an empty branch `main`; the first branch is the default one. */
+  readonly branches?: Readonly<Record<string, MemoryFiles>>;
+  readonly protectedBranches?: readonly string[];
+}
+
+/** A branch of a simulated repository. */
+export interface MemoryBranch {
+  readonly sha: string;
+  readonly protected: boolean;
+  readonly files: MemoryFiles;
+}
+
+/** A repository of the simulated git host. */
+export interface MemoryRepository {
+  readonly repository: Repository;
+  readonly branches: Map<string, MemoryBranch>;
+  readonly hooks: Map<number, HostHook & { readonly settings: HookSettings }>;
+}
+
+/** What the simulated git host does with every request: nothing answers, or its rate limit is used up. */
+export type MemoryGitHostFault = "down" | { readonly rateLimitedForSeconds: number };
+
+/** The owner of a token, with the token's scopes. */
+export interface MemoryTokenOwner {
+  readonly login: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+interface MemoryInstallation extends HostInstallation {
+  readonly repositories: "all" | readonly string[];
+}
+
+interface MemoryDeviceLogin {
+  readonly userCode: string;
+  state: "pending" | "denied" | "expired" | { readonly login: string };
+}
+
+/** The scopes of tokens that are issued without others. */
+export const ALL_SCOPES: readonly string[] = ["admin:repo_hook", "delete_repo", "read:org", "repo"];
+
+/** A git host in memory that tests set up: the memory adapters of the git host's ports share one. */
+export class MemoryGitHostState {
+  readonly webUrl = "https://git.example.com";
+  readonly clock: Clock;
+  fault: MemoryGitHostFault | null = null;
+  /** Logs the command-line client of this machine in. */
+  commandLineToken: Secret | undefined;
+  readonly accounts = new Map<string, GitAccount>();
+  /** Roles of members, by `organization/login`. */
+  readonly members = new Map<string, "admin" | "member">();
+  readonly repositories = new Map<string, MemoryRepository>();
+  readonly installations = new Map<number, MemoryInstallation>();
+  readonly tokens = new Map<string, MemoryTokenOwner>();
+  /** Owners of refresh tokens and of the codes of callbacks; each works once. */
+  readonly refreshTokens = new Map<string, string>();
+  readonly codes = new Map<string, string>();
+  readonly devices = new Map<string, MemoryDeviceLogin>();
+  /** The repositories that clone tokens can read. */
+  readonly cloneTokens = new Map<string, RepositoryName>();
+  #numbers = 1_000;
+
+  constructor(clock: Clock = new MemoryClock()) {
+    this.clock = clock;
+  }
+
+  number(): number {
+    return ++this.#numbers;
+  }
+
+  /** Returns a digest in the form of a git object id. */
+  sha(text: string | Uint8Array): string {
+    return new Bun.CryptoHasher("sha1").update(text).digest("hex");
+  }
+
+  addAccount(login: string, type: GitAccount["type"] = "User"): GitAccount {
+    const account = { login, id: this.number(), type, avatarUrl: `${this.webUrl}/avatars/${login}` };
+    this.accounts.set(login.toLowerCase(), account);
+    return account;
+  }
+
+  addMember(organization: string, login: string, role: "admin" | "member" = "admin"): void {
+    this.members.set(`${organization}/${login}`.toLowerCase(), role);
+  }
+
+  issueToken(login: string, { scopes = ALL_SCOPES }: { readonly scopes?: readonly string[] } = {}): Secret {
+    const token = `ghx_memory_${login}_${this.number()}`;
+    this.tokens.set(token, { login, scopes, expiresAt: null });
+    return new Secret(token);
+  }
+
+  revokeToken(token: Secret): void {
+    this.tokens.delete(token.reveal());
+  }
+
+  addRepository(spec: MemoryRepositorySpec): Repository {
+    const path = `${spec.owner}/${spec.name}`;
+    const branches = Object.entries(spec.branches ?? { main: {} });
+    const repository: Repository = {
+      id: this.number(),
+      name: spec.name,
+      fullName: path,
+      owner: spec.owner,
+      private: spec.private ?? true,
+      defaultBranch: branches[0]?.[0] ?? "main",
+      description: spec.description ?? null,
+      language: spec.language ?? null,
+      htmlUrl: `${this.webUrl}/${path}`,
+      cloneUrl: `${this.webUrl}/${path}.git`,
+      pushedAt: this.clock.now(),
+    };
+    const isProtected = new Set(spec.protectedBranches);
+    this.repositories.set(path.toLowerCase(), {
+      repository,
+      branches: new Map(
+        branches.map(([name, files]) => [
+          name,
+          { sha: this.sha(`${path} ${name} ${this.number()}`), protected: isProtected.has(name), files },
+        ]),
+      ),
+      hooks: new Map(),
+    });
+    return repository;
+  }
+
+  /** Installs the app on an account, on all its repositories or on those with these names. Returns its id. */
+  install(account: string, repositories: "all" | readonly string[] = "all"): number {
+    const id = this.number();
+    const found = this.accounts.get(account.toLowerCase()) ?? this.addAccount(account);
+    const createdAt = this.clock.now();
+    this.installations.set(id, { id, account: found, createdAt, suspended: false, repositories });
+    return id;
+  }
+
+  suspend(id: number, suspended: boolean): void {
+    const installation = this.installations.get(id);
+    if (installation) this.installations.set(id, { ...installation, suspended });
+  }
+
+  uninstall(id: number): void {
+    this.installations.delete(id);
+  }
+
+  /** Lets a user authorize the app on the git host. Returns the code for the callback. */
+  authorize(login: string): string {
+    const code = `code-${this.number()}`;
+    this.codes.set(code, login);
+    return code;
+  }
+
+  /** Lets a user enter the code of a device login, or deny it; or lets it expire. */
+  decideDevice(userCode: string, decision: { readonly login: string } | "denied" | "expired"): void {
+    for (const device of this.devices.values()) if (device.userCode === userCode) device.state = decision;
+  }
+
+  fail(fault: MemoryGitHostFault | null): void {
+    this.fault = fault;
+  }
+
+  /** Begins a request: throws the signal's reason or the scripted fault. */
+  enter(signal: AbortSignal): void {
+    signal.throwIfAborted();
+    if (this.fault === "down") throw hostFailed("it cannot be reached");
+    if (this.fault) throw rateLimited(this.fault.rateLimitedForSeconds);
+  }
+
+  /** Issues tokens for a user that authorized the app. */
+  grant(login: string): OAuthGrant {
+    const expiresAt = new Date(this.clock.now().getTime() + 8 * 3_600_000);
+    const token = this.issueToken(login, { scopes: [] });
+    this.tokens.set(token.reveal(), { login, scopes: [], expiresAt });
+    const refreshToken = new Secret(`ghr_memory_${login}_${this.number()}`);
+    this.refreshTokens.set(refreshToken.reveal(), login);
+    return { token, refreshToken, expiresAt };
+  }
+
+  /** Returns the owner of a valid token. */
+  owner(token: Secret): MemoryTokenOwner {
+    const owner = this.tokens.get(token.reveal());
+    if (!owner || (owner.expiresAt && owner.expiresAt <= this.clock.now())) throw loginExpired();
+    return owner;
+  }
+
+  /** Returns an installation that exists. */
+  installation(id: number): MemoryInstallation {
+    const installation = this.installations.get(id);
+    if (!installation) throw loginExpired();
+    return installation;
+  }
+
+  /** Returns a repository that an access can see. */
+  visible(access: HostAccess, name: RepositoryName): MemoryRepository {
+    const found = this.repositories.get(`${name.owner}/${name.repo}`.toLowerCase());
+    if (!found || !(this.isOwn(access, found.repository) || !found.repository.private)) throw repositoryNotFound(name);
+    return found;
+  }
+
+  /** Returns whether a repository is listed for an access. */
+  isOwn(access: HostAccess, { owner, name, private: isPrivate }: Repository): boolean {
+    if (access.kind === "installation") {
+      const { account, repositories } = this.installation(access.installationId);
+      const selected = repositories === "all" || repositories.includes(name);
+      return account.login.toLowerCase() === owner.toLowerCase() && selected;
+    }
+    const { login, scopes } = this.owner(access.token);
+    const isMember = login.toLowerCase() === owner.toLowerCase() || this.role(owner, login) !== undefined;
+    return isMember && (!isPrivate || scopes.length === 0 || scopes.includes("repo"));
+  }
+
+  role(organization: string, login: string): "admin" | "member" | undefined {
+    return this.members.get(`${organization}/${login}`.toLowerCase());
+  }
+
+  /** Returns whether an access may manage a repository: its owner, an admin of its organization, or the app. */
+  mayManage(access: HostAccess, repository: Repository, byScopes: readonly string[]): boolean {
+    if (!this.isOwn(access, repository)) return false;
+    if (access.kind === "installation") return true;
+    const { login, scopes } = this.owner(access.token);
+    const isOwner = login.toLowerCase() === repository.owner.toLowerCase();
+    const isAdmin = isOwner || this.role(repository.owner, login) === "admin";
+    return isAdmin && (scopes.length === 0 || byScopes.some((scope) => scopes.includes(scope)));
+  }
+}

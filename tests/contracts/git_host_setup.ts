@@ -1,0 +1,41 @@
+import type { GitAccount } from "../../domain/githost/repository.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { CommitFiles } from "../support/peers/git_server.ts";
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** Contents of a branch by path. */
+export type HostFiles = Readonly<Record<string, Exclude<CommitFiles[string], null> | { readonly submodule: string }>>;
+
+/** A repository to put on a git host under test. Private by default. */
+export interface HostRepositorySpec {
+  readonly owner: string;
+  readonly name: string;
+  readonly private?: boolean;
+  readonly description?: string | null;
+  readonly language?: string | null;
+  /** Files by branch; the first one is the default branch. Defaults to an empty branch `main`. */
+  readonly branches?: Readonly<Record<string, HostFiles>>;
+  readonly protectedBranches?: readonly string[];
+}
+
+/** What a git host does with every request: nothing answers, or its rate limit is used up. */
+export type HostFault = "down" | { readonly rateLimitedForSeconds: number };
+
+/** A git host that tests set up: `MemoryGitHostState`, or an emulated host. */
+export interface GitHostSetup {
+  addAccount(login: string, type?: GitAccount["type"]): MaybePromise<GitAccount>;
+  addMember(organization: string, login: string, role?: "admin" | "member"): MaybePromise<void>;
+  /** Issues a token of a user. Without scopes, it may do everything that the user may. */
+  issueToken(login: string, options?: { readonly scopes?: readonly string[] }): MaybePromise<Secret>;
+  revokeToken(token: Secret): MaybePromise<void>;
+  addRepository(spec: HostRepositorySpec): MaybePromise<unknown>;
+  /** Installs the app on an account, on all its repositories or on those with these names. Returns its id. */
+  install(account: string, repositories?: "all" | readonly string[]): MaybePromise<number>;
+  suspend(id: number, suspended: boolean): MaybePromise<void>;
+  uninstall(id: number): MaybePromise<void>;
+  /** Lets a user authorize the app. Returns the code for the callback. */
+  authorize(login: string): MaybePromise<string>;
+  decideDevice(userCode: string, decision: { readonly login: string } | "denied" | "expired"): MaybePromise<void>;
+  fail(fault: HostFault | null): MaybePromise<void>;
+}
