@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { didYouMean } from "./domain/did_you_mean.ts";
@@ -5,6 +6,8 @@ import { type BaseImages, baseImageEntry } from "./domain/image/base_images.ts";
 import { isNetwork } from "./domain/network_address.ts";
 import { Secret } from "./domain/secret.ts";
 import { LOG_LEVELS, type LogLevel } from "./ports/system/log.ts";
+
+const PUBLIC_HOST = "https://github.com";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -42,8 +45,25 @@ export function readConfig(environment: Environment, cwd: string) {
     uploadMaxBytes: read.number("UPLOAD_MAX_BYTES", 2 * 1_024 ** 3, { min: 1, max: 2 ** 50 }),
     logLevel: read.word("LOG_LEVEL", ["info", ...LOG_LEVELS]) as LogLevel,
     logFormat: read.optionalWord("LOG_FORMAT", ["json", "text"]),
-    githostUrl: read.url("GITHOST_WEB_URL") ?? "https://github.com",
+    ...gitHostSettings(read),
     ...laterSettings(read),
+  };
+}
+
+/** Settings of the git host: its addresses, the app, the OAuth app, the token of the command-line client. */
+function gitHostSettings(read: Settings) {
+  const githostUrl = read.url("GITHOST_WEB_URL") ?? PUBLIC_HOST;
+  const enterprise = githostUrl === PUBLIC_HOST ? "https://api.github.com" : `${githostUrl}/api/v3`;
+  const clientId = read.optionalText("GITHOST_CLIENT_ID");
+  const clientSecret = read.secret("GITHOST_CLIENT_SECRET");
+  if (clientSecret && clientId === undefined) throw new BadSetting("GITHOST_CLIENT_SECRET needs GITHOST_CLIENT_ID");
+  return {
+    githostUrl,
+    githostApiUrl: read.url("GITHOST_API_URL") ?? enterprise,
+    githostApp: read.gitHostApp(),
+    githostOAuth: clientId === undefined ? undefined : { clientId, clientSecret },
+    githostWebhookSecret: read.secret("GITHOST_WEBHOOK_SECRET"),
+    githostToken: read.secret("GITHOST_TOKEN"),
   };
 }
 
@@ -83,6 +103,31 @@ class Settings {
     const value = this.#value(name) ?? preset;
     if (value.includes("\0")) throw new BadSetting(`${name} must not contain a NUL character`);
     return value;
+  }
+
+  optionalText(name: string): string | undefined {
+    const value = this.#value(name);
+    return value === undefined ? undefined : this.text(name, value);
+  }
+
+  /** Returns the app of the git host. Its settings belong together. */
+  gitHostApp(): { readonly id: number; readonly slug: string; readonly privateKey: Secret } | undefined {
+    const id = this.number("GITHOST_APP_ID", 0, { min: 1, max: Number.MAX_SAFE_INTEGER });
+    const slug = this.optionalText("GITHOST_APP_SLUG");
+    const file = this.folder("GITHOST_APP_PRIVATE_KEY_FILE");
+    const privateKey = this.secret("GITHOST_APP_PRIVATE_KEY") ?? (file === undefined ? undefined : keyIn(file));
+    if (id === 0 && slug === undefined && privateKey === undefined) return undefined;
+    if (id === 0 || slug === undefined || privateKey === undefined) {
+      const missing = id === 0 ? "GITHOST_APP_ID" : slug === undefined ? "GITHOST_APP_SLUG" : "GITHOST_APP_PRIVATE_KEY";
+      throw new BadSetting(`${missing} must be set too: an app has an id, a slug and a private key`);
+    }
+    // In an environment variable, line breaks are often written as \\n.
+    const key = privateKey.reveal().replaceAll("\\n", "\n");
+    if (!/^-----BEGIN (RSA )?PRIVATE KEY-----\n/.test(key))
+      throw new BadSetting("GITHOST_APP_PRIVATE_KEY must be a private key in PEM format, as the git host made it");
+    if (!/^[a-z0-9-]{1,100}$/i.test(slug))
+      throw new BadSetting("GITHOST_APP_SLUG must be the app's name in its address");
+    return { id, slug, privateKey: new Secret(key) };
   }
 
   secret(name: string): Secret | undefined {
@@ -218,6 +263,15 @@ class Settings {
     if (!networks.every(isNetwork))
       throw new BadSetting(`${name} must be addresses or networks such as 10.0.0.0/8, with commas between them`);
     return networks;
+  }
+}
+
+/** Reads a key from a file. */
+function keyIn(file: string): Secret {
+  try {
+    return new Secret(readFileSync(file, "utf8").trim());
+  } catch {
+    throw new BadSetting("GITHOST_APP_PRIVATE_KEY_FILE must be a file that can be read");
   }
 }
 

@@ -1,7 +1,9 @@
 import type { RuntimeName } from "../domain/projects/project.ts";
+import type { CloudAddress } from "../ports/cloud/cloud_git_host.ts";
 import type { UploadLimits } from "../ports/projects/upload_files.ts";
 import type { World } from "../ports/world.ts";
 import type { LocalBackupRules } from "./backups/check_local_endpoint.ts";
+import type { GitHostSettings } from "./githost/git_host_settings.ts";
 import type { LocalSourceRules } from "./projects/check_local_path.ts";
 import type { AuditTrail } from "./system/audit_trail.ts";
 
@@ -14,6 +16,9 @@ export interface ApplicationPorts extends World {
   /** The API's own host name, which no app may use. */
   readonly publicHost: string;
   readonly githostUrl: string;
+  readonly gitHost: GitHostSettings;
+  /** The link to the hosted cloud that the operator set for the whole installation. */
+  readonly cloudPreset: CloudAddress | undefined;
   readonly localSources: LocalSourceRules;
   readonly localBackups: LocalBackupRules;
   readonly uploadLimits: UploadLimits;

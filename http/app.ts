@@ -3,6 +3,7 @@ import type { BackupUseCases } from "../application/backups/use_cases.ts";
 import type { CloudUseCases } from "../application/cloud/use_cases.ts";
 import type { DeploymentUseCases } from "../application/deployments/use_cases.ts";
 import type { DomainUseCases } from "../application/domains/use_cases.ts";
+import type { GitHostUseCases } from "../application/githost/use_cases.ts";
 import type { IdentityUseCases } from "../application/identity/use_cases.ts";
 import type { ProjectUseCases } from "../application/projects/use_cases.ts";
 import type { ServerUseCases } from "../application/servers/use_cases.ts";
@@ -16,6 +17,8 @@ import { deploymentRoutes } from "./deployments/routes.ts";
 import { steeringRoutes } from "./deployments/steering_routes.ts";
 import { docsPage } from "./docs_page.ts";
 import { domainRoutes } from "./domains/routes.ts";
+import { connectionRoutes } from "./githost/connection_routes.ts";
+import { repositoryRoutes } from "./githost/repository_routes.ts";
 import { folderRoutes } from "./projects/upload_routes.ts";
 import { gate, type Gate, type GateOptions, identified } from "./gate.ts";
 import { memberRoutes } from "./identity/member_routes.ts";
@@ -37,7 +40,8 @@ export type HttpUseCases = IdentityUseCases &
   DomainUseCases &
   BackupUseCases &
   ServerUseCases &
-  CloudUseCases;
+  CloudUseCases &
+  GitHostUseCases;
 
 export interface HttpOptions extends GateOptions {
   readonly publicUrl: string;
@@ -73,6 +77,13 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
       .use(serverRoutes(guarded, useCases))
       .use(backupDestinationRoutes(guarded, useCases))
       .use(cloudRoutes(guarded, useCases))
+      .use(
+        connectionRoutes(guarded, useCases, {
+          publicUrl,
+          sessionOf: (request) => identified(request, options.identify).catch(() => undefined),
+        }),
+      )
+      .use(repositoryRoutes(guarded, useCases))
       .use(deploymentRoutes(guarded, useCases))
       .use(steeringRoutes(guarded, useCases))
       .use(

@@ -1,3 +1,5 @@
+import type { DeviceStatus } from "../domain/githost/device_status.ts";
+import type { FileEntry, GitAccount, GitHostSource } from "../domain/githost/repository.ts";
 import type { ProbeCode } from "../domain/backups/probe.ts";
 import type { DestinationKind } from "../domain/backups/destination.ts";
 import type { Decision, DeploymentStatus, ServiceStatus, StepName, Trigger } from "../domain/deployments/deployment.ts";
@@ -227,3 +229,29 @@ export const WAITING_UPLOAD_STATE = {
   receiving: "Receiving a folder",
   ready: "Holds a folder that is ready to deploy",
 } as const satisfies Meanings<string>;
+
+export const GIT_HOST_SOURCE: Meanings<GitHostSource> = {
+  app: "An installation of the app on an account of the git host",
+  oauth: "An account that a member connected by OAuth",
+  cli: "The login of the git host's command-line client on the server, or GITHOST_TOKEN",
+};
+
+export const ACCOUNT_TYPE: Meanings<GitAccount["type"]> = {
+  User: "A person",
+  Organization: "An organization",
+};
+
+export const FILE_TYPE: Meanings<FileEntry["type"]> = {
+  file: "A file",
+  dir: "A folder",
+  symlink: "A symbolic link",
+  submodule: "Another repository",
+};
+
+export const DEVICE_STATUS: Meanings<DeviceStatus | "none"> = {
+  pending: "Waits for the user to type the code in",
+  complete: "The account is connected",
+  expired: "The code was not typed in in time; connect again",
+  denied: "The user refused; connect again",
+  none: "There is no such login",
+};

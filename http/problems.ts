@@ -25,6 +25,7 @@ export const Problem = object(
     success: t.Literal(false, { description: "Always false" }),
     error: t.String({ description: "Human-readable error message", examples: ["Cannot find this project"] }),
     code: t.String({ description: "Machine-readable error code", examples: ["project_not_found"] }),
+    message: t.Optional(t.String({ description: "The sentence, where error is the word cloud_unreachable" })),
     details: t.Optional(
       t.Array(
         object({
@@ -73,7 +74,12 @@ export function problemOf(error: unknown, signal: AbortSignal, report: (error: u
 /** Builds a response with the common error body. */
 export function problem(
   status: number,
-  body: { readonly error: string; readonly code: string; readonly details?: readonly Detail[] },
+  body: {
+    readonly error: string;
+    readonly code: string;
+    readonly message?: string;
+    readonly details?: readonly Detail[];
+  },
   headers: Record<string, string> = {},
 ): Response {
   return Response.json({ success: false, ...body }, { status, headers });
@@ -84,6 +90,8 @@ function failed({ kind, message, code, details, retryAfter }: Failure): Response
   if (kind === "unauthenticated") headers["www-authenticate"] = "Bearer";
   if (retryAfter !== undefined) headers["retry-after"] = String(retryAfter);
   if (kind === "unavailable" && retryAfter === undefined) headers["retry-after"] = "1";
+  // The one error whose word stands in "error", because the interface promises it there.
+  if (code === "cloud_unreachable") return problem(STATUS[kind], { error: code, code, message }, headers);
   return problem(STATUS[kind], { error: message, code, ...(details && { details }) }, headers);
 }
 

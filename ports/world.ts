@@ -2,6 +2,7 @@ import type { BackupPorts } from "./backups/backup_ports.ts";
 import type { CloudPorts } from "./cloud/cloud_ports.ts";
 import type { DeploymentPorts } from "./deployments/deployment_ports.ts";
 import type { DomainPorts } from "./domains/domain_ports.ts";
+import type { GitHostPorts } from "./githost/githost_ports.ts";
 import type { IdentityPorts } from "./identity/identity_ports.ts";
 import type { ProjectPorts } from "./projects/project_ports.ts";
 import type { ServerPorts } from "./servers/server_ports.ts";
@@ -19,4 +20,5 @@ export interface World
     BackupPorts,
     ServerPorts,
     CloudPorts,
+    GitHostPorts,
     SystemPorts {}

@@ -3,6 +3,7 @@ import { backupUseCases } from "../application/backups/use_cases.ts";
 import { cloudUseCases } from "../application/cloud/use_cases.ts";
 import { deploymentUseCases } from "../application/deployments/use_cases.ts";
 import { domainUseCases } from "../application/domains/use_cases.ts";
+import { gitHostUseCases } from "../application/githost/use_cases.ts";
 import { identityUseCases } from "../application/identity/use_cases.ts";
 import { projectUseCases } from "../application/projects/use_cases.ts";
 import { serverUseCases } from "../application/servers/use_cases.ts";
@@ -31,6 +32,11 @@ export type AppSettings = Pick<
   | "trustedProxies"
   | "uploadMaxBytes"
   | "githostUrl"
+  | "githostApp"
+  | "githostOAuth"
+  | "githostWebhookSecret"
+  | "cloudApiUrl"
+  | "cloudToken"
 > & { readonly publicUrl: string };
 
 /** Builds every use case from one set of ports. */
@@ -47,6 +53,7 @@ export function useCases(world: World, settings: AppSettings) {
     uploadLimits: { maxBytes, maxUnpackedBytes: 4 * maxBytes, maxEntries: 200_000 },
     auditTrail: auditTrail(world),
     githostUrl: settings.githostUrl,
+    ...gitHostPorts(settings),
   };
   return {
     ...identityUseCases(ports),
@@ -57,7 +64,23 @@ export function useCases(world: World, settings: AppSettings) {
     ...backupUseCases(ports),
     ...serverUseCases(ports),
     ...cloudUseCases(ports),
+    ...gitHostUseCases(ports),
     ...systemUseCases(ports),
+  };
+}
+
+function gitHostPorts(settings: AppSettings) {
+  const { cloudApiUrl, cloudToken, githostApp, githostOAuth, githostUrl, githostWebhookSecret, mode } = settings;
+  return {
+    gitHost: {
+      mode,
+      webUrl: githostUrl,
+      publicUrl: settings.publicUrl,
+      app: githostApp && { slug: githostApp.slug },
+      oauth: githostOAuth && { clientId: githostOAuth.clientId, hasSecret: githostOAuth.clientSecret !== undefined },
+      webhookSecret: githostWebhookSecret,
+    },
+    cloudPreset: cloudApiUrl && cloudToken ? { url: cloudApiUrl, token: cloudToken } : undefined,
   };
 }
 

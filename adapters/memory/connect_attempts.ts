@@ -16,11 +16,14 @@ export class MemoryConnectAttempts implements ConnectAttempts {
     this.#tables.connectAttempts.set(attempt.stateHash, copied(attempt));
   }
 
-  async take(stateHash: string, now: Date): Promise<ConnectAttempt | undefined> {
+  async find(stateHash: string, now: Date): Promise<ConnectAttempt | undefined> {
     const attempt = this.#tables.connectAttempts.get(stateHash);
-    if (!attempt || attempt.expiresAt <= now) return undefined;
-    this.#tables.connectAttempts.delete(stateHash);
-    return copied(attempt);
+    return attempt && attempt.expiresAt > now ? copied(attempt) : undefined;
+  }
+
+  async take(stateHash: string, now: Date): Promise<ConnectAttempt | undefined> {
+    const attempt = await this.find(stateHash, now);
+    return this.#tables.connectAttempts.delete(stateHash) ? attempt : undefined;
   }
 
   async putDevice({ deviceCode, ...attempt }: DeviceAttempt): Promise<void> {

@@ -46,6 +46,11 @@ export class MemoryInstallation implements Installation {
     return userOf(this.#tables.users.values().find(({ founder }) => founder));
   }
 
+  async organizationId(): Promise<string | undefined> {
+    const { founderTokenId, tokens } = this.#tables;
+    return founderTokenId === undefined ? undefined : tokens.get(founderTokenId)?.token.organizationId;
+  }
+
   async isFounderToken(tokenId: string): Promise<boolean> {
     return this.#tables.founderTokenId === tokenId;
   }

@@ -2,6 +2,7 @@ import { MemoryAttempts } from "./attempts.ts";
 import { MemoryAuditLog } from "./audit_log.ts";
 import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
+import { MemoryCloudGitHost } from "./cloud_git_host.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
 import { MemoryConnectAttempts } from "./connect_attempts.ts";
 import { MemoryCommandLineLogin } from "./command_line_login.ts";
@@ -28,6 +29,7 @@ import { MemoryInstallation } from "./installation.ts";
 import { MemoryInstallations } from "./installations.ts";
 import { MemoryInvitations } from "./invitations.ts";
 import { MemoryKeptSources } from "./kept_sources.ts";
+import { MemoryLinkedProjects } from "./linked_projects.ts";
 import { MemoryLiveReleases } from "./live_releases.ts";
 import { MemoryManifestParser } from "./manifest_parser.ts";
 import { MemoryMembers } from "./members.ts";
@@ -76,6 +78,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     auditLog: new MemoryAuditLog(tables),
     backupDestinations: new MemoryBackupDestinations(tables),
     clock: tables.clock,
+    cloudGitHost: new MemoryCloudGitHost(),
     cloudLinks: new MemoryCloudLinks(tables),
     containerEngine: new MemoryContainerEngine(),
     builder: new MemoryBuilder(),
@@ -136,6 +139,7 @@ function gitHostStores(tables: MemoryTables) {
     connectAttempts: new MemoryConnectAttempts(tables),
     gitHostChoices: new MemoryGitHostChoices(tables),
     installations: new MemoryInstallations(tables),
+    linkedProjects: new MemoryLinkedProjects(tables),
     oauthAccounts: new MemoryOAuthAccounts(tables),
     repositoryHooks: new MemoryRepositoryHooks(tables),
     webhookDeliveries: new MemoryWebhookDeliveries(tables),

@@ -11,6 +11,7 @@ export class PostgresInstallation implements Installation {
   readonly #database: Database;
   readonly #signals: PostgresSignals;
   #usesContainers = false;
+  #organizationId: string | undefined;
 
   constructor(database: Database, signals: PostgresSignals) {
     this.#database = database;
@@ -77,6 +78,18 @@ export class PostgresInstallation implements Installation {
         from users where founder`,
     );
     return row && toUser(row);
+  }
+
+  async organizationId(): Promise<string | undefined> {
+    // Cached, because it never changes.
+    if (this.#organizationId === undefined) {
+      const [row] = await this.#database.run(
+        (sql) => sql<{ readonly organization_id: string }[]>`
+          select organization_id from tokens where founder_token`,
+      );
+      this.#organizationId = row?.organization_id;
+    }
+    return this.#organizationId;
   }
 
   async isFounderToken(tokenId: string): Promise<boolean> {

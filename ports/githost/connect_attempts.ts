@@ -1,3 +1,4 @@
+import type { DeviceStatus } from "../../domain/githost/device_status.ts";
 import type { Secret } from "../../domain/secret.ts";
 
 /** A connection that a user has begun on the git host and not completed yet. */
@@ -23,7 +24,7 @@ export interface DeviceAttempt {
   /** When the git host may be asked again. */
   readonly nextCheckAt: Date;
   readonly expiresAt: Date;
-  readonly status: "pending" | "complete" | "denied" | "expired";
+  readonly status: DeviceStatus;
 }
 
 /**
@@ -32,6 +33,8 @@ export interface DeviceAttempt {
  */
 export interface ConnectAttempts {
   put(attempt: ConnectAttempt): Promise<void>;
+  /** Returns an attempt that has not expired. */
+  find(stateHash: string, now: Date): Promise<ConnectAttempt | undefined>;
   /** Returns an attempt and forgets it: of several callers with one state, one gets it. Never an expired one. */
   take(stateHash: string, now: Date): Promise<ConnectAttempt | undefined>;
   /** Stores a device login; it replaces a former one of the same user and organization. */

@@ -1,14 +1,8 @@
+import type { HostHook } from "../../domain/githost/host_hook.ts";
+export type { HostHook } from "../../domain/githost/host_hook.ts";
 import type { RepositoryName } from "../../domain/githost/repository.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { HostAccess } from "./host_access.ts";
-
-/** A webhook of a repository on the git host. */
-export interface HostHook {
-  readonly id: number;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly active: boolean;
-}
 
 /** The settings of a webhook. Its deliveries are signed with the secret. */
 export interface HookSettings {

@@ -5,6 +5,7 @@ import type { GitHooks } from "./git_hooks.ts";
 import type { GitHostChoices } from "./git_host_choices.ts";
 import type { GitRepositories } from "./git_repositories.ts";
 import type { Installations } from "./installations.ts";
+import type { LinkedProjects } from "./linked_projects.ts";
 import type { OAuthAccounts } from "./oauth_accounts.ts";
 import type { RepositoryHooks } from "./repository_hooks.ts";
 import type { WebhookDeliveries } from "./webhook_deliveries.ts";
@@ -18,6 +19,7 @@ export interface GitHostPorts {
   readonly gitHostChoices: GitHostChoices;
   readonly gitRepositories: GitRepositories;
   readonly installations: Installations;
+  readonly linkedProjects: LinkedProjects;
   readonly oauthAccounts: OAuthAccounts;
   readonly repositoryHooks: RepositoryHooks;
   readonly webhookDeliveries: WebhookDeliveries;

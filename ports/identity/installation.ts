@@ -29,6 +29,8 @@ export interface Installation {
   claim(owner: FirstOwner): Promise<boolean>;
   /** Returns the first owner, if there is one. */
   founder(): Promise<User | undefined>;
+  /** Returns the organization that came with the installation, if the first owner exists. */
+  organizationId(): Promise<string | undefined>;
   /** Returns whether a token is the first owner's own, which is shown at the first start or configured. */
   isFounderToken(tokenId: string): Promise<boolean>;
   /**

@@ -37,6 +37,15 @@ export function connectAttemptsContract(
       expect(await world().connectAttempts.take(other.stateHash, minutes(1))).toEqual(other);
     });
 
+    test("find() returns an attempt that has not expired, and does not forget it", async () => {
+      const attempt = await anAttempt();
+      for (const now of [minutes(1), minutes(2)]) {
+        expect(await world().connectAttempts.find(attempt.stateHash, now)).toEqual(attempt);
+      }
+      expect(await world().connectAttempts.find(attempt.stateHash, attempt.expiresAt)).toBeUndefined();
+      expect(await world().connectAttempts.find(await uniqueFingerprint(), minutes(1))).toBeUndefined();
+    });
+
     test("of concurrent take() calls with one state, one gets the attempt", async () => {
       const attempt = await anAttempt();
       const takes = Array.from({ length: 20 }, () => world().connectAttempts.take(attempt.stateHash, minutes(1)));

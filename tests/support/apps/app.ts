@@ -25,6 +25,11 @@ export const SETTINGS: AppSettings = {
   uploadMaxBytes: 1_000_000,
   publicUrl: "http://slipway.test",
   githostUrl: "https://git.example.com",
+  githostApp: undefined,
+  githostOAuth: undefined,
+  githostWebhookSecret: undefined,
+  cloudApiUrl: undefined,
+  cloudToken: undefined,
 };
 
 /** One API request. Omitted fields are left out of the request. */

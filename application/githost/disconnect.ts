@@ -1,0 +1,32 @@
+import type { Principal } from "../../domain/identity/permission.ts";
+import { demand } from "../../domain/identity/permission.ts";
+import type { GitHostChoices } from "../../ports/githost/git_host_choices.ts";
+import type { Installations } from "../../ports/githost/installations.ts";
+import type { OAuthAccounts } from "../../ports/githost/oauth_accounts.ts";
+
+export interface DisconnectPorts {
+  readonly gitHostChoices: GitHostChoices;
+  readonly installations: Installations;
+  readonly oauthAccounts: OAuthAccounts;
+}
+
+export type DisconnectSource = "oauth" | "cli" | "all";
+
+/**
+ * Drops what is stored for a source, for the whole organization. Uninstalls nothing at the git host: `all` forgets the
+ * app's installations here, and installing it again connects them again.
+ */
+export function disconnect({ gitHostChoices, installations, oauthAccounts }: DisconnectPorts) {
+  return async function (by: Principal, source: DisconnectSource): Promise<void> {
+    demand(by, "githost:admin");
+    const { organizationId } = by;
+    if (source !== "cli") {
+      for (const { userId } of await oauthAccounts.list(organizationId))
+        await oauthAccounts.remove(organizationId, userId);
+    }
+    if (source !== "oauth") await gitHostChoices.setCommandLineOff(organizationId, true);
+    if (source === "all") {
+      for (const { id } of await installations.list(organizationId)) await installations.remove(id);
+    }
+  };
+}
