@@ -3,6 +3,7 @@ import { PostgresAttempts } from "./attempts.ts";
 import { PostgresAuditLog } from "./audit_log.ts";
 import { PostgresBackupDestinations } from "./backup_destinations.ts";
 import { PostgresCloudLinks } from "./cloud_links.ts";
+import { PostgresConnectAttempts } from "./connect_attempts.ts";
 import { PostgresServiceSets } from "./service_sets.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
 import { PostgresDeploymentEvents } from "./deployment_events.ts";
@@ -10,14 +11,18 @@ import { PostgresDeploymentHistory } from "./deployment_history.ts";
 import { PostgresDeploymentQueue } from "./deployment_queue.ts";
 import { PostgresDeployments } from "./deployments.ts";
 import { PostgresDomains } from "./domains.ts";
+import { PostgresGitHostChoices } from "./git_host_choices.ts";
 import { PostgresIdempotentAnswers } from "./idempotent_answers.ts";
 import { PostgresIdentities } from "./identities.ts";
 import { PostgresInstallation } from "./installation.ts";
+import { PostgresInstallations } from "./installations.ts";
 import { PostgresInvitations } from "./invitations.ts";
 import { PostgresLiveReleases } from "./live_releases.ts";
 import { PostgresMembers } from "./members.ts";
+import { PostgresOAuthAccounts } from "./oauth_accounts.ts";
 import { PostgresOrganizations } from "./organizations.ts";
 import { PostgresProjects } from "./projects.ts";
+import { PostgresRepositoryHooks } from "./repository_hooks.ts";
 import { PostgresRuntimeLogs } from "./runtime_logs.ts";
 import { PostgresSealedRows } from "./sealed_rows.ts";
 import { PostgresServers } from "./servers.ts";
@@ -28,6 +33,7 @@ import { PostgresTokens } from "./tokens.ts";
 import { PostgresUploadSessions } from "./upload_sessions.ts";
 import { PostgresUsers } from "./users.ts";
 import { PostgresVariables } from "./variables.ts";
+import { PostgresWebhookDeliveries } from "./webhook_deliveries.ts";
 import { assertKeys } from "./vault_keys.ts";
 
 /** The NOTIFY channel on which a process announces that it added a secret key. */
@@ -84,6 +90,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     auditLog: new PostgresAuditLog(database),
     backupDestinations: new PostgresBackupDestinations(database, vault),
     cloudLinks: new PostgresCloudLinks(database, vault),
+    connectAttempts: new PostgresConnectAttempts(database, vault),
     serviceSets: new PostgresServiceSets(database, vault),
     database,
     deploymentEvents: new PostgresDeploymentEvents(database, signals),
@@ -91,14 +98,18 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     deploymentQueue: new PostgresDeploymentQueue(database, signals),
     deployments,
     domains: new PostgresDomains(database),
+    gitHostChoices: new PostgresGitHostChoices(database),
     idempotentAnswers: new PostgresIdempotentAnswers(database, vault),
     identities: new PostgresIdentities(database, signals, usesMs),
     installation: new PostgresInstallation(database, signals),
+    installations: new PostgresInstallations(database),
     invitations: new PostgresInvitations(database, signals),
     members: new PostgresMembers(database, signals),
+    oauthAccounts: new PostgresOAuthAccounts(database, vault),
     organizations: new PostgresOrganizations(database, signals),
     liveReleases: new PostgresLiveReleases(database, signals, { projects, deployments }),
     projects,
+    repositoryHooks: new PostgresRepositoryHooks(database, vault),
     runtimeLogs: new PostgresRuntimeLogs(database),
     sealedRows: new PostgresSealedRows(database, vault),
     servers: new PostgresServers(database, vault),
@@ -109,5 +120,6 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     uploadSessions: new PostgresUploadSessions(database),
     users: new PostgresUsers(database),
     variables: new PostgresVariables(database, vault),
+    webhookDeliveries: new PostgresWebhookDeliveries(database),
   };
 }

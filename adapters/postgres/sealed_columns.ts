@@ -25,6 +25,14 @@ export const SEALED_COLUMNS = {
   // Not itself a secret, but it repeats request content, such as values of variables.
   keptAnswer: { table: "idempotent_answers", keys: ["claim_id"], column: "answer" },
   cloudToken: { table: "cloud_links", keys: ["organization_id"], column: "sealed_token" },
+  oauthToken: { table: "oauth_accounts", keys: ["organization_id", "user_id"], column: "sealed_token" },
+  oauthRefreshToken: { table: "oauth_accounts", keys: ["organization_id", "user_id"], column: "sealed_refresh_token" },
+  deviceCode: { table: "device_attempts", keys: ["organization_id", "user_id"], column: "sealed_device_code" },
+  hookSecret: {
+    table: "repository_hooks",
+    keys: ["organization_id", "owner_key", "repo_key"],
+    column: "sealed_secret",
+  },
 } as const satisfies Record<string, SealedColumn>;
 
 /** Returns the place that a row's secret is bound to. `keys` are the values of the key columns. */

@@ -9,6 +9,7 @@ import { deploymentHistoryContract } from "./deployment_history.ts";
 import { deploymentsContract } from "./deployments.ts";
 import { deploymentsOfUploadsContract } from "./deployments_of_uploads.ts";
 import { domainsContract } from "./domains.ts";
+import { gitHostStoreContracts } from "./githost_stores.ts";
 import { idempotentAnswersContract } from "./idempotent_answers.ts";
 import { identitiesContract } from "./identities.ts";
 import { installationContract } from "./installation.ts";
@@ -53,6 +54,7 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   uploadSessionsContract(name, open);
   uploadLeasesContract(name, open);
   cloudLinksContract(name, open);
+  gitHostStoreContracts(name, open);
   deploymentsContract(name, open);
   deploymentHistoryContract(name, open);
   deploymentsOfUploadsContract(name, open);

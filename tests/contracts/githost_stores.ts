@@ -4,11 +4,11 @@ import { gitHostChoicesContract } from "./git_host_choices.ts";
 import { installationsContract } from "./installations.ts";
 import { oauthAccountsContract } from "./oauth_accounts.ts";
 import { repositoryHooksContract } from "./repository_hooks.ts";
-import type { GitHostStores, StoreWorld } from "./store_world.ts";
+import type { StoreWorld } from "./store_world.ts";
 import { webhookDeliveriesContract } from "./webhook_deliveries.ts";
 
-/** Runs the contract tests of the stores of the git host connection, as `storeContracts` does of all others. */
-export function gitHostStoreContracts(name: string, open: () => Promise<StoreWorld & GitHostStores>) {
+/** Runs the contract tests of the stores of the git host connection. */
+export function gitHostStoreContracts(name: string, open: () => Promise<StoreWorld>) {
   installationsContract(name, open);
   oauthAccountsContract(name, open);
   connectAttemptsContract(name, open);

@@ -27,13 +27,13 @@ import type { Users } from "../../ports/identity/users.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 
 /** The stores of the git host connection. */
-export type GitHostStores = Pick<
+type GitHostStores = Pick<
   GitHostPorts,
   "connectAttempts" | "gitHostChoices" | "installations" | "oauthAccounts" | "repositoryHooks" | "webhookDeliveries"
 >;
 
 /** All stores over the same data, which need not be empty. */
-export interface StoreWorld extends Partial<AsyncDisposable> {
+export interface StoreWorld extends GitHostStores, Partial<AsyncDisposable> {
   readonly attempts: Attempts;
   readonly auditLog: AuditLog;
   readonly backupDestinations: BackupDestinations;
@@ -78,5 +78,4 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
 }
 
 /** The ports that a suite uses, with the disposal of their world. */
-export type WorldOf<Port extends keyof (StoreWorld & GitHostStores)> = Pick<StoreWorld & GitHostStores, Port> &
-  Partial<AsyncDisposable>;
+export type WorldOf<Port extends keyof StoreWorld> = Pick<StoreWorld, Port> & Partial<AsyncDisposable>;

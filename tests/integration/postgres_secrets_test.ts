@@ -10,12 +10,26 @@ import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import { eventually } from "../support/eventually.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/database/postgres_stores.ts";
-import { anOrganization, aProject, serviceSetOf, deploymentOf, START } from "../support/database/store_builders.ts";
+import {
+  anOrganization,
+  aProject,
+  serviceSetOf,
+  deploymentOf,
+  founderOf,
+  START,
+} from "../support/database/store_builders.ts";
 
 const root = await mkdtemp(join(tmpdir(), "slipway-"));
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** Stores with a project and a server that have secrets. */
+const GRANT = {
+  token: new Secret("oauth token"),
+  refreshToken: new Secret("refresh token"),
+  expiresAt: START,
+};
+const REPOSITORY = { owner: "Acme", repo: "Shop" };
+
+/** Stores with a project, a server and a connection to the git host that have secrets. */
 async function withSecrets(world: PostgresWorld, count = 3) {
   const { id: organizationId } = await anOrganization(world);
   const { id: projectId } = await aProject(world, { organizationId });
@@ -48,22 +62,42 @@ async function withSecrets(world: PostgresWorld, count = 3) {
   );
   const link = { organizationId, url: "https://cloud.example.com", updatedAt: START };
   await world.cloudLinks.put(link, new Secret("cloud token"));
+  const { id: userId } = await founderOf(world);
+  const account = { organizationId, userId, login: "octocat", connectedAt: START };
+  await world.oauthAccounts.put(account, GRANT);
+  await world.connectAttempts.putDevice({
+    organizationId,
+    userId,
+    deviceCode: new Secret("device code"),
+    userCode: "ABCD-1234",
+    verificationUri: "https://git.example.com/login/device",
+    intervalSeconds: 5,
+    nextCheckAt: START,
+    expiresAt: START,
+    status: "pending",
+  });
+  const hook = { organizationId, ...REPOSITORY, hookId: 1, createdAt: START };
+  await world.repositoryHooks.put(hook, new Secret("hook secret"));
   const deployment = deploymentOf({ organizationId, projectId });
   const environment = new Map([["KEY", new Secret("former value")]]);
   await world.deployments.create(deployment, { environment, events: [], serviceSet: serviceSetOf("web") });
-  return { organizationId, projectId, serverId, deploymentId: deployment.id, put };
+  return { organizationId, userId, projectId, serverId, deploymentId: deployment.id, put };
 }
 
 type Stored = Awaited<ReturnType<typeof withSecrets>>;
 
 /** All secrets in plain text. */
-async function reveal(world: PostgresWorld, { organizationId, projectId, serverId, deploymentId }: Stored) {
+async function reveal(world: PostgresWorld, { organizationId, userId, projectId, serverId, deploymentId }: Stored) {
   const credentials = await world.servers.credentials(organizationId, serverId);
+  const grant = await world.oauthAccounts.grant(organizationId, userId);
   return {
     variables: [...(await world.variables.reveal(projectId))].map(([key, value]) => `${key}=${value.reveal()}`),
     password: credentials?.sshPassword?.reveal(),
     privateKey: credentials?.sshPrivateKey?.reveal(),
     cloud: (await world.cloudLinks.token(organizationId))?.reveal(),
+    oauth: [grant?.token.reveal(), grant?.refreshToken?.reveal()],
+    deviceCode: (await world.connectAttempts.device(organizationId, userId))?.deviceCode.reveal(),
+    hook: (await world.repositoryHooks.secret(organizationId, REPOSITORY))?.reveal(),
     deployment: (await world.deployments.environment(deploymentId)).get("KEY")?.reveal(),
     serviceSet: await world.serviceSets.read(deploymentId),
   };
@@ -74,6 +108,9 @@ const ALL = {
   password: "password",
   privateKey: "private key",
   cloud: "cloud token",
+  oauth: ["oauth token", "refresh token"],
+  deviceCode: "device code",
+  hook: "hook secret",
   deployment: "former value",
   serviceSet: serviceSetOf("web"),
 };
@@ -132,6 +169,14 @@ describe("secrets in PostgreSQL", () => {
     await expect(world.cloudLinks.token(stored.organizationId)).rejects.toMatchObject(UNREADABLE);
     await sql`update deployment_compositions set sealed_composition = (select sealed_values from deployment_environments)`;
     await expect(world.serviceSets.read(stored.deploymentId)).rejects.toMatchObject(UNREADABLE);
+    const { organizationId, userId } = stored;
+    await sql`update oauth_accounts set sealed_token = sealed_refresh_token`;
+    await expect(world.oauthAccounts.grant(organizationId, userId)).rejects.toMatchObject(UNREADABLE);
+    await sql`update device_attempts set sealed_device_code = (select sealed_secret from repository_hooks)`;
+    await expect(world.connectAttempts.device(organizationId, userId)).rejects.toMatchObject(UNREADABLE);
+    await sql`update repository_hooks set repo_key = 'other'`;
+    const moved = world.repositoryHooks.secret(organizationId, { owner: "acme", repo: "other" });
+    await expect(moved).rejects.toMatchObject(UNREADABLE);
     await sql`update variables set sealed_value = 'value 0' where key = 'KEY_0'`;
     await expect(world.variables.reveal(stored.projectId)).rejects.toMatchObject(UNREADABLE);
   });
@@ -145,11 +190,37 @@ describe("secrets in PostgreSQL", () => {
     const vault = await vaultOf(current, former);
     const both = await openStores({ url: database.url, vault });
     while ((await both.sealedRows.reseal(2)) > 0);
-    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 8]]));
+    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 12]]));
     await both[Symbol.asyncDispose]();
     await using after = await openStores({ url: database.url, vault: await vaultOf(current) });
     expect(await reveal(after, stored)).toEqual(ALL);
     await expect(openStores({ url: database.url, vault: await vaultOf(former) })).rejects.toMatchObject(WRONG_KEY);
+  });
+
+  test("OAuth tokens are renewed while they are encrypted anew", async () => {
+    await using database = await migratedDatabase();
+    const [former, current] = [newKeyText(), newKeyText()];
+    await using before = await openStores({ url: database.url, vault: await vaultOf(former, current) });
+    await using world = await openStores({ url: database.url, vault: await vaultOf(current, former) });
+    const account = await withSecrets(before);
+    const grants = Array.from({ length: 30 }, (_, index) => ({
+      token: new Secret(`token ${index}`),
+      refreshToken: new Secret(`refresh ${index}`),
+      expiresAt: null,
+    }));
+    // Each renewal encrypts with the former key, so that there is always something to encrypt anew.
+    const writing = new AbortController();
+    const resealing = (async () => {
+      while (!writing.signal.aborted) await world.sealedRows.reseal(100);
+    })();
+    let known = GRANT as Parameters<typeof before.oauthAccounts.renew>[1];
+    for (const grant of grants) {
+      expect(await before.oauthAccounts.renew(account, known, grant)).toBe(true);
+      known = grant;
+    }
+    writing.abort();
+    await resealing;
+    expect((await reveal(world, account)).oauth).toEqual(["token 29", "refresh 29"]);
   });
 
   test("reseal() continues past what cannot be read, and reports it when nothing else is left", async () => {
@@ -168,8 +239,8 @@ describe("secrets in PostgreSQL", () => {
         return 0;
       });
     }
-    expect(resealed).toBe(6);
-    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(6);
+    expect(resealed).toBe(10);
+    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(10);
     await expect(world.sealedRows.reseal(1)).rejects.toMatchObject(UNREADABLE);
     expect((await world.cloudLinks.token(stored.organizationId))?.reveal()).toBe("cloud token");
   });
@@ -202,7 +273,7 @@ describe("secrets in PostgreSQL", () => {
     writing.abort();
     await writes;
     while ((await world.sealedRows.reseal(100)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 8]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 12]]));
     const { variables } = await reveal(writer, stored);
     expect(variables).toEqual(["KEY_0=later 0", "KEY_1=later 1", "KEY_2=later 2"]);
   });
@@ -225,7 +296,7 @@ describe("secrets in PostgreSQL", () => {
     expect(await reveal(world, stored)).toEqual(before);
     await vault.reload();
     while ((await world.sealedRows.reseal(10)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 65]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 69]]));
     expect(await reveal(world, stored)).toEqual(before);
   });
 });

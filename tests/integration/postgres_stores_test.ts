@@ -117,6 +117,61 @@ describe("PostgreSQL stores", () => {
     });
   });
 
+  test("a project may be deleted while a decision about it is stored", async () => {
+    await using world = await openPostgres();
+    const { id: organizationId } = await anOrganization(world);
+    const kept = await aProject(world, { organizationId });
+    const about = (projectId: string) =>
+      ({
+        projectId,
+        organizationId,
+        decision: "ignored",
+        reason: "Another branch",
+        deploymentId: null,
+        branch: "main",
+        commitSha: null,
+      }) as const;
+    for (let round = 0; round < 20; round++) {
+      const { id } = await aProject(world, { organizationId });
+      const receivedAt = minutes(round);
+      const delivery = { deliveryId: `${round}`, event: "push", action: null, repository: null, receivedAt };
+      expect(await world.webhookDeliveries.begin(delivery)).toBe("new");
+      const decisions = [about(id), about(kept.id)];
+      const finished = world.webhookDeliveries.finish(delivery.deliveryId, { decisions });
+      await Promise.all([finished, world.elsewhere.projects.remove(organizationId, id)]);
+      expect(await world.webhookDeliveries.begin(delivery)).toEqual({ decisions: [about(kept.id)] });
+    }
+  });
+
+  test("of two processes that begin one delivery, or take one attempt to connect, one succeeds", async () => {
+    await using world = await openPostgres();
+    const { id: organizationId } = await anOrganization(world);
+    const { id: userId } = await founderOf(world);
+    const { elsewhere } = world;
+    const everywhere = <T>(work: (stores: typeof elsewhere) => Promise<T>) =>
+      Promise.all(Array.from({ length: 20 }, (_, index) => work(index % 2 === 0 ? world : elsewhere)));
+    const delivery = { deliveryId: "one", event: "push", action: null, repository: null, receivedAt: START };
+    const begun = await everywhere((stores) => stores.webhookDeliveries.begin(delivery));
+    expect(begun.filter((outcome) => outcome === "new")).toHaveLength(1);
+    const attempt = { organizationId, userId, installationId: null, startedAt: START, expiresAt: minutes(10) };
+    await world.connectAttempts.put({ ...attempt, stateHash: "one" });
+    const taken = await everywhere((stores) => stores.connectAttempts.take("one", START));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    await world.connectAttempts.putDevice({
+      organizationId,
+      userId,
+      deviceCode: new Secret("code"),
+      userCode: "ABCD-1234",
+      verificationUri: "https://git.example.com/login/device",
+      intervalSeconds: 5,
+      nextCheckAt: START,
+      expiresAt: minutes(10),
+      status: "pending",
+    });
+    const due = await everywhere((stores) => stores.connectAttempts.takeDueDevice(minutes(1)));
+    expect(due.filter(Boolean)).toHaveLength(1);
+  });
+
   test("lists and lookups take one statement each", async () => {
     await using database = await migratedDatabase();
     const statements: string[] = [];
@@ -131,6 +186,7 @@ describe("PostgreSQL stores", () => {
     const page = { page: 1, perPage: 10 };
     const upload = sessionOf({ organizationId, userId });
     const claim = { deploymentId: deployment.id, owner: "one", attempt: 1 };
+    const delivery = { deliveryId: "one", event: "push", action: null, repository: null, receivedAt: START };
     const operations: readonly [string, () => Promise<unknown>][] = [
       ["projects.list", () => world.projects.list(organizationId, {}, page)],
       ["projects.list by search", () => world.projects.list(organizationId, { search: "x", ids: ["y"] }, page)],
@@ -161,6 +217,13 @@ describe("PostgreSQL stores", () => {
       ["liveReleases.activate", () => world.liveReleases.activate(deployment.id, { claim, at: START })],
       ["uploadSessions.create", () => world.uploadSessions.create(upload, { lifetimeMs: 1_000, quota: PLENTY })],
       ["uploadSessions.list", () => world.uploadSessions.list(organizationId, userId, page)],
+      ["installations.list", () => world.installations.list(organizationId)],
+      ["oauthAccounts.list", () => world.oauthAccounts.list(organizationId)],
+      ["connectAttempts.takeDueDevice", () => world.connectAttempts.takeDueDevice(START)],
+      ["repositoryHooks.secrets", () => world.repositoryHooks.secrets({ owner: "acme", repo: "shop" })],
+      ["webhookDeliveries.begin", () => world.webhookDeliveries.begin(delivery)],
+      ["webhookDeliveries.finish", () => world.webhookDeliveries.finish(delivery.deliveryId, { decisions: [] })],
+      ["webhookDeliveries.list", () => world.webhookDeliveries.list(project.id, page)],
       ["servers.list", () => world.servers.list(organizationId, {}, page)],
       ["domains.list", () => world.domains.list(organizationId, {}, page)],
       ["domains.ofProjects", () => world.domains.ofProjects([project.id, "x"])],
@@ -186,6 +249,21 @@ describe("PostgreSQL stores", () => {
     const upserts = ["PLAIN", "HIDDEN"].map((key) => ({ key, value, secret: key === "HIDDEN" }));
     await world.variables.change(projectId, { upserts, deletes: [], at: START });
     await world.cloudLinks.put({ organizationId, url: "https://example.com", updatedAt: START }, value);
+    const member = { organizationId, userId: (await founderOf(world)).id };
+    const grant = { token: value, refreshToken: value, expiresAt: null };
+    await world.oauthAccounts.put({ ...member, login: "octocat", connectedAt: START }, grant);
+    await world.connectAttempts.putDevice({
+      ...member,
+      deviceCode: value,
+      userCode: "ABCD-1234",
+      verificationUri: "https://git.example.com/login/device",
+      intervalSeconds: 5,
+      nextCheckAt: START,
+      expiresAt: START,
+      status: "pending",
+    });
+    const hook = { organizationId, owner: "acme", repo: "shop", hookId: 1, createdAt: START };
+    await world.repositoryHooks.put(hook, value);
     const environment = new Map([["HIDDEN", value]]);
     const deployment = deploymentOf({ organizationId, projectId });
     await world.deployments.create(deployment, { environment, events: [], serviceSet: serviceSetOf(value.reveal()) });
@@ -194,6 +272,9 @@ describe("PostgreSQL stores", () => {
       (sql) => sql<{ dump: string }[]>`
         select string_agg(whole, ' ') as dump from (
           select variables::text as whole from variables union all select cloud_links::text from cloud_links
+          union all select oauth_accounts::text from oauth_accounts
+          union all select device_attempts::text from device_attempts
+          union all select repository_hooks::text from repository_hooks
           union all select deployments::text from deployments
           union all select deployment_environments::text from deployment_environments
           union all select deployment_compositions::text from deployment_compositions

@@ -19,6 +19,7 @@ import uploadTurns from "./0018_upload_turns.sql" with { type: "text" };
 import givingWay from "./0019_giving_way.sql" with { type: "text" };
 import auditChanges from "./0020_audit_changes.sql" with { type: "text" };
 import fastReads from "./0021_fast_reads.sql" with { type: "text" };
+import gitHost from "./0022_git_host.sql" with { type: "text" };
 
 /** A schema migration. Its text never changes once released. */
 export interface Migration {
@@ -50,4 +51,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 19, name: "giving_way", text: givingWay },
   { version: 20, name: "audit_changes", text: auditChanges },
   { version: 21, name: "fast_reads", text: fastReads },
+  { version: 22, name: "git_host", text: gitHost },
 ];

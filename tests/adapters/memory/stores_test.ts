@@ -6,14 +6,13 @@ import { MemoryPasswords } from "../../../adapters/memory/passwords.ts";
 import { MemorySealedRows, type SealedRow } from "../../../adapters/memory/sealed_rows.ts";
 import { MemoryVault } from "../../../adapters/memory/vault.ts";
 import { storeContracts } from "../../contracts/all_stores.ts";
-import { gitHostStoreContracts } from "../../contracts/githost_stores.ts";
 import { clockContract } from "../../contracts/clock.ts";
 import { passwordsContract } from "../../contracts/passwords.ts";
 import { type SealedRowsWorld, sealedRowsContract } from "../../contracts/sealed_rows.ts";
-import type { GitHostStores, StoreWorld } from "../../contracts/store_world.ts";
+import type { StoreWorld } from "../../contracts/store_world.ts";
 import { vaultContract } from "../../contracts/vault.ts";
 
-function openMemory(tables = new MemoryTables()): StoreWorld & GitHostStores {
+function openMemory(tables = new MemoryTables()): StoreWorld {
   const { clock } = tables;
   const elapse = async (ms: number) => clock.advance(ms);
   return { ...memoryWorld(tables), elsewhere: memoryWorld(tables), now: () => clock.now(), elapse };
@@ -23,8 +22,6 @@ const used = new MemoryTables();
 
 storeContracts("memory", async () => openMemory());
 storeContracts("memory that was used before", async () => openMemory(used));
-gitHostStoreContracts("memory", async () => openMemory());
-gitHostStoreContracts("memory that was used before", async () => openMemory(used));
 clockContract("memory", async () => new MemoryClock());
 passwordsContract("memory", async () => new MemoryPasswords());
 vaultContract("memory", async () => ({

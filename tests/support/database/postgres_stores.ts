@@ -41,6 +41,7 @@ export async function setBack(database: Database, ms: number): Promise<void> {
     upload_sessions: ["lease_until", "expires_at"],
     attempts: ["ends_at"],
     idempotent_answers: ["at", "lease_until"],
+    webhook_deliveries: ["claimed_at"],
   };
   for (const [table, names] of Object.entries(columns)) {
     const set = names.map((name) => `${name} = ${name} - interval '${ms} milliseconds'`).join(", ");
