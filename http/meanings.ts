@@ -1,3 +1,4 @@
+import type { DeliveryDecisionKind } from "../domain/githost/webhook_delivery.ts";
 import type { DeviceStatus } from "../domain/githost/device_status.ts";
 import type { FileEntry, GitAccount, GitHostSource } from "../domain/githost/repository.ts";
 import type { ProbeCode } from "../domain/backups/probe.ts";
@@ -246,6 +247,14 @@ export const FILE_TYPE: Meanings<FileEntry["type"]> = {
   dir: "A folder",
   symlink: "A symbolic link",
   submodule: "Another repository",
+};
+
+export const DELIVERY_DECISION: Meanings<DeliveryDecisionKind> = {
+  deployed: "A deployment was queued",
+  ignored: "Nothing was done; see reason",
+  superseded: "A newer delivery came first",
+  applied: "The connection with the git host was changed",
+  failed: "It could not be carried out; see reason",
 };
 
 export const DEVICE_STATUS: Meanings<DeviceStatus | "none"> = {

@@ -1,5 +1,4 @@
 import { ConsoleLog } from "../adapters/console/log.ts";
-import { sweepGitHost } from "../application/githost/sweep_git_host.ts";
 import { defaultRuntime, buildApplication } from "./build_application.ts";
 import { VERSION } from "./version.ts";
 import type { Config } from "../config.ts";
@@ -56,7 +55,7 @@ export async function serve(config: Config): Promise<number> {
       await useCases.sweep();
       await useCases.sweepHistory();
       await useCases.sweepUploads();
-      await sweepGitHost(world)();
+      await useCases.sweepGitHost();
     } catch (error) {
       log.write("warn", "Maintenance failed and will be retried", { ...loggedError(error) });
     }

@@ -17,6 +17,7 @@ import { PostgresIdentities } from "./identities.ts";
 import { PostgresInstallation } from "./installation.ts";
 import { PostgresInstallations } from "./installations.ts";
 import { PostgresInvitations } from "./invitations.ts";
+import { PostgresLinkedProjects } from "./linked_projects.ts";
 import { PostgresLiveReleases } from "./live_releases.ts";
 import { PostgresMembers } from "./members.ts";
 import { PostgresOAuthAccounts } from "./oauth_accounts.ts";
@@ -107,6 +108,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     members: new PostgresMembers(database, signals),
     oauthAccounts: new PostgresOAuthAccounts(database, vault),
     organizations: new PostgresOrganizations(database, signals),
+    linkedProjects: new PostgresLinkedProjects(database),
     liveReleases: new PostgresLiveReleases(database, signals, { projects, deployments }),
     projects,
     repositoryHooks: new PostgresRepositoryHooks(database, vault),

@@ -8,7 +8,7 @@ import { jsonValue } from "./json_value.ts";
 import { ReadMemory } from "./read_memory.ts";
 import { readKnownPage, readKnownRow } from "./read_page.ts";
 
-interface ProjectRow {
+export interface ProjectRow {
   readonly id: string;
   readonly organization_id: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export class PostgresProjects implements Projects {
       this.#database,
       { key: JSON.stringify([organizationId, ids, search]), page, memory: this.#pages },
       (sql) => ({
-        columns: columns(sql),
+        columns: projectColumns(sql),
         version: sql`id || ' ' || xmin`,
         from: sql`projects where organization_id = ${organizationId}
           ${ids ? sql`and id = any (${ids}::text[])` : sql``}
@@ -66,7 +66,7 @@ export class PostgresProjects implements Projects {
   async findBySlug(organizationId: string, slug: string): Promise<Project | undefined> {
     const [row] = await this.#database.run(
       (sql) => sql<ProjectRow[]>`
-        select ${columns(sql)} from projects where organization_id = ${organizationId} and slug = ${slug}`,
+        select ${projectColumns(sql)} from projects where organization_id = ${organizationId} and slug = ${slug}`,
     );
     return row && toProject(row);
   }
@@ -104,7 +104,7 @@ export class PostgresProjects implements Projects {
     for (;;) {
       const [row] = await this.#database.run(
         (sql) => sql<Revised[]>`
-          select ${columns(sql)}, revision from projects where id = ${id} and organization_id = ${organizationId}`,
+          select ${projectColumns(sql)}, revision from projects where id = ${id} and organization_id = ${organizationId}`,
       );
       if (!row) return undefined;
       const changed = await this.#write(row, how.change(toProject(row)), how.at);
@@ -128,19 +128,19 @@ export class PostgresProjects implements Projects {
         set name = ${name}, slug = ${slug}, settings = ${jsonValue(sql, settings)}, updated_at = ${at},
           active_deployment_id = ${activeDeploymentId}, search_text = ${searchText(name, slug)}, revision = revision + 1
         where id = ${row.id} and revision = ${row.revision}
-        returning ${columns(sql)}`,
+        returning ${projectColumns(sql)}`,
       { projects_slug: slugTaken },
     );
     return changed;
   }
 }
 
-function columns(sql: Sql) {
+export function projectColumns(sql: Sql) {
   return sql`id, organization_id, name, slug, hostname, settings, location, server_id, active_deployment_id, created_at,
     updated_at`;
 }
 
-function toProject(row: ProjectRow): Project {
+export function toProject(row: ProjectRow): Project {
   return {
     id: row.id,
     organizationId: row.organization_id,

@@ -6,10 +6,13 @@ import { pollConnect } from "./device_logins.ts";
 import { watchDeviceLogins } from "./watch_device_logins.ts";
 import { disconnect } from "./disconnect.ts";
 import { listRepositories } from "./list_repositories.ts";
+import { listDeliveries } from "./list_deliveries.ts";
 import { localStatus } from "./local_status.ts";
 import { mintCloneToken } from "./mint_clone_token.ts";
 import { findRepository, listBranches, listFiles, readRepositoryFile } from "./read_repository.ts";
 import { readHome, readStatus } from "./read_status.ts";
+import { receiveWebhook } from "./receive_webhook.ts";
+import { sweepGitHost } from "./sweep_git_host.ts";
 import { listWebhooks, registerWebhook, removeWebhook } from "./webhooks.ts";
 
 export type GitHostUseCases = ReturnType<typeof gitHostUseCases>;
@@ -24,6 +27,7 @@ export function gitHostUseCases(ports: ApplicationPorts) {
     disconnectGitHost: disconnect(ports),
     findRepository: findRepository(ports),
     listBranches: listBranches(ports),
+    listDeliveries: listDeliveries(ports),
     listFiles: listFiles(ports),
     listRepositories: listRepositories(ports),
     listWebhooks: listWebhooks(ports),
@@ -33,9 +37,11 @@ export function gitHostUseCases(ports: ApplicationPorts) {
     readGitHostStatus: readStatus(ports),
     readLocalStatus: localStatus(ports),
     readRepositoryFile: readRepositoryFile(ports),
+    receiveWebhook: receiveWebhook(ports),
     registerWebhook: registerWebhook(ports),
     removeRepository: removeRepository(ports),
     removeWebhook: removeWebhook(ports),
+    sweepGitHost: sweepGitHost(ports),
     watchDeviceLogins: deviceLogins.run,
   };
 }

@@ -2,6 +2,7 @@ import { connectAttemptsContract } from "./connect_attempts.ts";
 import { deviceAttemptsContract } from "./device_attempts.ts";
 import { gitHostChoicesContract } from "./git_host_choices.ts";
 import { installationsContract } from "./installations.ts";
+import { linkedProjectsContract } from "./linked_projects.ts";
 import { oauthAccountsContract } from "./oauth_accounts.ts";
 import { repositoryHooksContract } from "./repository_hooks.ts";
 import type { StoreWorld } from "./store_world.ts";
@@ -15,5 +16,6 @@ export function gitHostStoreContracts(name: string, open: () => Promise<StoreWor
   deviceAttemptsContract(name, open);
   repositoryHooksContract(name, open);
   gitHostChoicesContract(name, open);
+  linkedProjectsContract(name, open);
   webhookDeliveriesContract(name, open);
 }

@@ -74,6 +74,13 @@ export function installationContract(
       expect(await world().users.find(user.id)).toBeUndefined();
     });
 
+    test("organizationId() returns the organization of the first owner", async () => {
+      const { installation, organizations } = world();
+      const founder = await founderOf({ installation });
+      const { items } = await organizations.listOf(founder.id, ALL);
+      expect(items.map(({ id }) => id)).toContain((await installation.organizationId())!);
+    });
+
     test("founder() returns the first owner as users has it", async () => {
       const founder = await founderOf(world());
       expect(founder.founder).toBe(true);

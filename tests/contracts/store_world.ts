@@ -29,7 +29,13 @@ import type { Variables } from "../../ports/projects/variables.ts";
 /** The stores of the git host connection. */
 type GitHostStores = Pick<
   GitHostPorts,
-  "connectAttempts" | "gitHostChoices" | "installations" | "oauthAccounts" | "repositoryHooks" | "webhookDeliveries"
+  | "connectAttempts"
+  | "gitHostChoices"
+  | "installations"
+  | "linkedProjects"
+  | "oauthAccounts"
+  | "repositoryHooks"
+  | "webhookDeliveries"
 >;
 
 /** All stores over the same data, which need not be empty. */

@@ -101,3 +101,7 @@ create table webhook_decisions (
 );
 create index webhook_decisions_newest on webhook_decisions (project_id, received_at desc, delivery_id desc, ordinal desc);
 create index webhook_decisions_organization on webhook_decisions (organization_id);
+
+-- Names on a git host are ASCII, so lower() is the same in every locale.
+create index projects_repository on projects (lower(settings->>'gitOwner'), lower(settings->>'gitRepo'))
+  where settings->>'gitOwner' is not null;

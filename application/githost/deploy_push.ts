@@ -1,0 +1,101 @@
+import { NO_COMMIT } from "../../domain/deployments/commit.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { transition } from "../../domain/deployments/transitions.ts";
+import { Failure } from "../../domain/failure.ts";
+import { decideOnPush, type Push } from "../../domain/githost/push.ts";
+import { fullName } from "../../domain/githost/repository.ts";
+import type { DeliveryDecision } from "../../domain/githost/webhook_delivery.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import type { DeploymentHistory } from "../../ports/deployments/deployment_history.ts";
+import type { WebhookDeliveries } from "../../ports/githost/webhook_deliveries.ts";
+import { linkedSource, type LinkedSourceSettings } from "../deployments/sources/linked_source.ts";
+import { makeDeployment, type MakeDeploymentPorts, planOf } from "../deployments/make_deployment.ts";
+import { servicesOf, type ServicesOfPorts } from "../projects/services_of.ts";
+
+export interface DeployPushPorts extends MakeDeploymentPorts, LinkedSourceSettings, ServicesOfPorts {
+  readonly deploymentHistory: DeploymentHistory;
+  readonly webhookDeliveries: WebhookDeliveries;
+}
+
+/** Enough to find the last push among deployments of other triggers. */
+const LOOK_BACK = 50;
+
+/**
+ * Deploys the commit of a push, once however often it is reported, and supersedes older pushes of the branch that still
+ * wait. Anything that speaks against it is a decision with its reason.
+ */
+export function deployPush(ports: DeployPushPorts) {
+  const make = makeDeployment(ports);
+  const findServices = servicesOf(ports);
+  return async function (push: Push, project: Project): Promise<DeliveryDecision> {
+    const { after: commitSha } = push;
+    const place = { projectId: project.id, organizationId: project.organizationId };
+    const decided = decideOnPush(push, project.settings);
+    const branch = decided.decision === "deploy" ? decided.branch : push.ref.replace(/^refs\/(heads|tags)\//, "");
+    const about = { ...place, branch, commitSha, deploymentId: null };
+    if (decided.decision === "ignored") return { ...about, decision: "ignored", reason: decided.reason };
+    try {
+      const claim = await claimed(push, project, branch);
+      if (claim === undefined) return { ...about, decision: "ignored", reason: "This push was reported before" };
+      const deployment = await queued(push, project, branch);
+      await ports.webhookDeliveries.finish(claim, { decisions: [] });
+      await supersede(deployment);
+      return { ...about, deploymentId: deployment.id, decision: "deployed", reason: `Pushed to "${branch}"` };
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
+      return { ...about, decision: "failed", reason: error.message };
+    }
+  };
+
+  /**
+   * Claims a push for a project; returns `undefined` if it was claimed before. A git host may report it twice: by the
+   * webhook of the app and by that of the repository.
+   */
+  async function claimed(push: Push, project: Project, branch: string): Promise<string | undefined> {
+    const { repository, ref, before, after, pushedAt } = push;
+    const filter = { projectId: project.id, branch, environment: "production" } as const;
+    const page = { page: 1, perPage: LOOK_BACK };
+    const { items } = await ports.deploymentHistory.list(project.organizationId, filter, page);
+    const last = items.find(({ deployment }) => deployment.trigger === "push")?.deployment;
+    // Queued by a process that was killed before it could note that.
+    if (last?.commitSha === after) return undefined;
+    const deliveryId = `${project.id} ${ref} ${before} ${after} ${pushedAt ?? ""}`;
+    const delivery = { deliveryId, event: "push", action: null, repository: fullName(repository) };
+    const begun = await ports.webhookDeliveries.begin({ ...delivery, receivedAt: ports.clock.now() });
+    return begun === "new" ? deliveryId : undefined;
+  }
+
+  async function queued(push: Push, project: Project, branch: string): Promise<Deployment> {
+    const given = await findServices(project);
+    const { source } = linkedSource(ports, project, { given, branch });
+    const commit = { ...NO_COMMIT, commitSha: push.after, commitMessage: push.message };
+    return make(project, {
+      source: source.kind === "git" ? { ...source, commit: push.after } : source,
+      branch,
+      commit,
+      trigger: "push",
+      plan: planOf(project),
+      ...(given && { given }),
+    });
+  }
+
+  /** Ends the pushes of the same branch that were queued before this one and have not begun. */
+  async function supersede(newest: Deployment): Promise<void> {
+    const { organizationId, projectId, branch } = newest;
+    const filter = { projectId, status: "queued", ...(branch !== null && { branch }) } as const;
+    const { items } = await ports.deploymentHistory.list(organizationId, filter, { page: 1, perPage: 100 });
+    for (const { deployment } of items) {
+      if (deployment.trigger !== "push" || deployment.version >= newest.version) continue;
+      await ports.deployments.change(deployment.id, (current) => {
+        if (current.status !== "queued") return undefined;
+        const ended = transition(current, "superseded", { at: ports.clock.now() });
+        const { status, decision } = ended;
+        const events = [
+          { type: "status", status, decision },
+          { type: "end", status, decision, error: null },
+        ] as const;
+        return { deployment: ended, events };
+      });
+    }
+  }
+}
