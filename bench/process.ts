@@ -7,7 +7,7 @@ export const ROOT = join(import.meta.dir, "..");
 
 /** Compiles the server as `bin/up` does, and returns its path. */
 function compiled(): string {
-  const words = ["bash", "-c", 'source bin/setup >&2 && source bin/program && echo "$program"'];
+  const words = ["bash", "-c", 'source bin/setup >&2 && source bin/program >&2 && echo "$program"'];
   const { stdout, success } = Bun.spawnSync(words, { cwd: ROOT, stderr: "inherit" });
   if (!success) throw new Error("Cannot compile the server");
   return stdout.toString().trim();
