@@ -30,7 +30,8 @@ export class MemoryDeploymentHistory implements DeploymentHistory {
     { projectIds, ids = [], ...wanted }: DeploymentFilter,
     page: Page,
   ): Promise<Listing<PlacedDeployment>> {
-    const rows = this.#all()
+    const rows = this.#tables
+      .allDeployments()
       .filter((deployment) => deployment.organizationId === organizationId)
       .filter(({ id, projectId }) => !projectIds || projectIds.includes(projectId) || ids.includes(id))
       .filter((deployment) =>
@@ -42,15 +43,11 @@ export class MemoryDeploymentHistory implements DeploymentHistory {
 
   #placed(deployment: Deployment): PlacedDeployment {
     const { id, projectId, status } = deployment;
-    const busy = this.#all().find((other) => other.projectId === projectId && occupies(other));
+    const busy = this.#tables.allDeployments().find((other) => other.projectId === projectId && occupies(other));
     return {
       deployment,
       active: this.#tables.projects.get(projectId)?.activeDeploymentId === id,
       waitingFor: status === "queued" ? (busy?.id ?? null) : null,
     };
-  }
-
-  #all(): readonly Deployment[] {
-    return [...this.#tables.deployments.values()].map(({ deployment }) => deployment);
   }
 }

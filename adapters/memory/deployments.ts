@@ -53,7 +53,7 @@ export class MemoryDeployments implements Deployments {
   }
 
   async ofProject(projectId: string): Promise<readonly Deployment[]> {
-    const rows = this.#all().filter((deployment) => deployment.projectId === projectId);
+    const rows = this.#tables.allDeployments().filter((deployment) => deployment.projectId === projectId);
     return newestFirst(rows, EVERYTHING, BY_CREATION).items;
   }
 
@@ -89,10 +89,6 @@ export class MemoryDeployments implements Deployments {
     return this.#tables.removeDeployment(id);
   }
 
-  #all() {
-    return this.#tables.deployments.values().map(({ deployment }) => deployment);
-  }
-
   #useUpload({ source, organizationId }: Deployment): void {
     if (source.kind !== "upload") return;
     const row = this.#tables.uploads.get(source.uploadId);
@@ -103,7 +99,9 @@ export class MemoryDeployments implements Deployments {
   #refuseSecond(deployment: Deployment): void {
     const { id, projectId } = deployment;
     if (!occupies(deployment)) return;
-    const busy = this.#all().some((other) => other.projectId === projectId && other.id !== id && occupies(other));
+    const busy = this.#tables
+      .allDeployments()
+      .some((other) => other.projectId === projectId && other.id !== id && occupies(other));
     if (busy)
       throw conflict("project_busy", "Cannot start this deployment: another one of its project has not finished yet");
   }

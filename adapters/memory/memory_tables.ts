@@ -167,6 +167,11 @@ export class MemoryTables {
     this.clock = clock;
   }
 
+  /** Returns all deployments. */
+  allDeployments(): IteratorObject<Deployment> {
+    return this.deployments.values().map(({ deployment }) => deployment);
+  }
+
   /** Returns the deployment of a claim, or `undefined` when the claim is void. */
   claimed({ deploymentId, owner, attempt }: WorkClaim): DeploymentRow | undefined {
     const row = this.deployments.get(deploymentId);
