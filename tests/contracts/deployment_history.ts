@@ -4,7 +4,7 @@ import { newId } from "../../domain/id.ts";
 import type { DeploymentFilter, QueuePosition } from "../../ports/deployments/deployment_history.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aDeployment, anOrganization, aProject, minutes } from "../support/database/store_builders.ts";
+import { aDeployment, anOrganization, aPlace, aProject, minutes } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };
@@ -18,12 +18,6 @@ export function deploymentHistoryContract(
 ) {
   describe(`DeploymentHistory contract: ${name}`, () => {
     const world = sharedWorld(open);
-
-    async function place() {
-      const { id: organizationId } = await anOrganization(world());
-      const { id: projectId } = await aProject(world(), { organizationId });
-      return { organizationId, projectId };
-    }
 
     async function listedIn(organizationId: string, filter: DeploymentFilter = {}): Promise<readonly Deployment[]> {
       const { items } = await world().deploymentHistory.list(organizationId, filter, ALL);
@@ -66,7 +60,7 @@ export function deploymentHistoryContract(
     });
 
     test("list() and find() return every change at once, and count what was deleted no more", async () => {
-      const { organizationId, projectId } = await place();
+      const { organizationId, projectId } = await aPlace(world());
       const made = await Promise.all([1, 2, 3].map(() => aDeployment(world(), { organizationId, projectId })));
       const seen = async (filter: DeploymentFilter = {}) => {
         const { items, total } = await world().deploymentHistory.list(organizationId, filter, { page: 1, perPage: 2 });
@@ -93,14 +87,14 @@ export function deploymentHistoryContract(
     });
 
     test("list() counts no deployment of another organization's project", async () => {
-      const { organizationId } = await place();
+      const { organizationId } = await aPlace(world());
       const foreign = await aDeployment(world());
       const filter = { projectId: foreign.projectId };
       expect(await world().deploymentHistory.list(organizationId, filter, ALL)).toEqual({ items: [], total: 0 });
     });
 
     test("list() returns newest first, equal times by id, page by page", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const made: Deployment[] = [];
       for (const minute of SHUFFLED_MINUTES) {
         made.push(await aDeployment(world(), { ...at, createdAt: minutes(minute) }));
@@ -116,7 +110,7 @@ export function deploymentHistoryContract(
     });
 
     test("find() and list() see at once what another process has changed", async () => {
-      const { organizationId, projectId } = await place();
+      const { organizationId, projectId } = await aPlace(world());
       const { id } = await aDeployment(world(), { organizationId, projectId });
       for (const branch of ["one", "two", "three"]) {
         await world().elsewhere.deployments.change(id, (deployment) => ({
@@ -130,7 +124,7 @@ export function deploymentHistoryContract(
     });
 
     test("list() returns deployments of given projects and given ids, within the organization", async () => {
-      const { organizationId, projectId } = await place();
+      const { organizationId, projectId } = await aPlace(world());
       const { id: secondId } = await aProject(world(), { organizationId });
       const make = (projectOf: string, minute: number) =>
         aDeployment(world(), { organizationId, projectId: projectOf, createdAt: minutes(minute) });
@@ -151,7 +145,7 @@ export function deploymentHistoryContract(
     });
 
     test("list() filters by status, environment and branch, alone, together and within projects", async () => {
-      const { organizationId, projectId } = await place();
+      const { organizationId, projectId } = await aPlace(world());
       const { id: secondId } = await aProject(world(), { organizationId });
       const make = (minute: number, overrides: Partial<Deployment>) =>
         aDeployment(world(), { organizationId, projectId, createdAt: minutes(minute), ...overrides });

@@ -10,7 +10,7 @@ import { sharedWorld } from "../support/shared_world.ts";
 import {
   aDeployment,
   anOrganization,
-  aProject,
+  aPlace,
   deploymentOf,
   logLine,
   minutes,
@@ -105,12 +105,6 @@ export function deploymentsContract(
   describe(`Deployments contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    async function place() {
-      const { id: organizationId } = await anOrganization(world());
-      const { id: projectId } = await aProject(world(), { organizationId });
-      return { organizationId, projectId };
-    }
-
     async function types(id: string): Promise<string[]> {
       const events = await world().deploymentEvents.read(id, { since: 0, limit: 100 });
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
@@ -118,7 +112,7 @@ export function deploymentsContract(
     }
 
     test("create(), find() and get() return a deployment with every field", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const made = deploymentOf({ ...at, ...FULL });
       const created = await world().deployments.create(made, NONE);
       expect(created).toEqual({ ...made, version: 1 });
@@ -134,7 +128,7 @@ export function deploymentsContract(
     });
 
     test("create() counts versions up within the project, even after the newest was removed", async () => {
-      const [one, other] = [await place(), await place()];
+      const [one, other] = [await aPlace(world()), await aPlace(world())];
       expect((await aDeployment(world(), one)).version).toBe(1);
       const second = await aDeployment(world(), one);
       expect(second.version).toBe(2);
@@ -144,7 +138,7 @@ export function deploymentsContract(
     });
 
     test("concurrent create() calls in two processes assign every version once", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const { deployments, elsewhere } = world();
       const made = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -156,7 +150,7 @@ export function deploymentsContract(
     });
 
     test("create() for an unknown project, or one of another organization, is refused and stores nothing", async () => {
-      const [one, other] = [await place(), await place()];
+      const [one, other] = [await aPlace(world()), await aPlace(world())];
       for (const at of [
         { ...one, projectId: newId("prj") },
         { ...one, projectId: other.projectId },
@@ -169,7 +163,7 @@ export function deploymentsContract(
     });
 
     test("environment() returns every value unchanged, in order, as a secret", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const texts = [...oddTexts, "", "a\0b", "x".repeat(100_000)];
       const entries = texts.map((text, index) => [`KEY_${texts.length - index}`, text] as const);
       const environment = new Map(entries.map(([key, text]) => [key, new Secret(text)]));
@@ -180,7 +174,7 @@ export function deploymentsContract(
     });
 
     test("change() replaces an environment in every process, or leaves it unchanged", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const first = new Map([["A", new Secret("first")]]);
       const { id } = await world().deployments.create(deploymentOf(at), { environment: first, events: [] });
       const known = async () =>
@@ -230,7 +224,7 @@ export function deploymentsContract(
     });
 
     test("ofProject() returns newest first, equal times by id", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const made: Deployment[] = [];
       for (const minute of SHUFFLED_MINUTES) {
         made.push(await aDeployment(world(), { ...at, createdAt: minutes(minute) }));
@@ -304,7 +298,7 @@ export function deploymentsContract(
     });
 
     test("change() allows one deployment of a project to be building, deploying or undecided at a time", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const [first, second] = [await aDeployment(world(), at), await aDeployment(world(), at)];
       const busy = { kind: "conflict", code: "project_busy" };
       for (const status of ["building", "deploying", "partial_failure"] as const) {
@@ -320,7 +314,7 @@ export function deploymentsContract(
     });
 
     test("concurrent change() of two deployments of a project to building succeeds for one", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const { deployments, elsewhere } = world();
       const [first, second] = [await aDeployment(world(), at), await aDeployment(world(), at)];
       const outcomes = await Promise.allSettled([
@@ -331,7 +325,7 @@ export function deploymentsContract(
     });
 
     test("create() and change() accept text that cannot be stored, and keep the rest of it", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const created = await aDeployment(world(), { ...at, commitMessage: "a\0b\ud800c" });
       expect(created.commitMessage).toBe("a\uFFFDb\uFFFDc");
       const changed = await world().deployments.change(created.id, (deployment) => ({
@@ -343,7 +337,7 @@ export function deploymentsContract(
     });
 
     test("remove() removes events and environment too, once, and nothing of another deployment", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const stored = { environment: new Map([["A", new Secret("1")]]), events: [logLine("x")] };
       const [gone, kept] = [deploymentOf(at), deploymentOf(at)];
       for (const deployment of [gone, kept]) await world().deployments.create(deployment, stored);
@@ -358,7 +352,7 @@ export function deploymentsContract(
     });
 
     test("remove() of the active deployment leaves its project without one", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const [active, other] = [await aDeployment(world(), at), await aDeployment(world(), at)];
       const change = () => ({ activeDeploymentId: active.id });
       await world().projects.change(at.organizationId, at.projectId, { change, at: minutes(1) });
@@ -372,7 +366,7 @@ export function deploymentsContract(
     test("concurrent operations during removal of the project all end and leave nothing", async () => {
       const { deployments, deploymentEvents, elsewhere, projects } = world();
       for (let round = 0; round < 5; round++) {
-        const at = await place();
+        const at = await aPlace(world());
         const { id } = await aDeployment(world(), at);
         const change = () => ({ activeDeploymentId: id });
         await projects.change(at.organizationId, at.projectId, { change, at: minutes(1) });
@@ -394,7 +388,7 @@ export function deploymentsContract(
     });
 
     test("removal of the project removes its deployments", async () => {
-      const { organizationId, projectId } = await place();
+      const { organizationId, projectId } = await aPlace(world());
       const gone = await aDeployment(world(), { organizationId, projectId }, [logLine("x")]);
       const kept = await aDeployment(world(), { organizationId });
       await world().projects.remove(organizationId, projectId);

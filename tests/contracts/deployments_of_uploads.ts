@@ -3,7 +3,7 @@ import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
 import type { UploadSession, UploadState } from "../../domain/projects/upload.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { anOrganization, aProject, deploymentOf, founderOf } from "../support/database/store_builders.ts";
+import { aPlace, deploymentOf, founderOf } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 import { PLENTY, sessionOf } from "../support/database/upload_session_builders.ts";
 
@@ -18,12 +18,6 @@ export function deploymentsOfUploadsContract(
 ) {
   describe(`Deployments contract, of uploads: ${name}`, () => {
     const world = sharedWorld(open);
-
-    async function place() {
-      const { id: organizationId } = await anOrganization(world());
-      const { id: projectId } = await aProject(world(), { organizationId });
-      return { organizationId, projectId };
-    }
 
     async function anUpload(organizationId: string, state: UploadState = "ready"): Promise<UploadSession> {
       const session = sessionOf({ organizationId, userId: (await founderOf(world())).id, state });
@@ -44,7 +38,7 @@ export function deploymentsOfUploadsContract(
     }
 
     test("create() marks its upload as used and leaves the rest of it unchanged", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const upload = await anUpload(at.organizationId);
       expect(await make(at, upload.id)).toMatchObject({ version: 1, source: { kind: "upload", uploadId: upload.id } });
       const used = { ...upload, state: "used", expired: false } as const;
@@ -52,7 +46,7 @@ export function deploymentsOfUploadsContract(
     });
 
     test("concurrent create() calls in two processes use an upload only once", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const upload = await anUpload(at.organizationId);
       const made = await Promise.all(Array.from({ length: 8 }, (_, index) => make(at, upload.id, index)));
       const refused = made.filter((outcome) => outcome === "upload_not_ready");
@@ -63,7 +57,7 @@ export function deploymentsOfUploadsContract(
     });
 
     test("concurrent create() of many uploads in two processes uses each and assigns every version once", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const uploads = await Promise.all(Array.from({ length: 12 }, () => anUpload(at.organizationId)));
       const made = await Promise.all(uploads.map(({ id }, index) => make(at, id, index)));
       const versions = made.map((deployment) => (deployment as Deployment).version).toSorted((a, b) => a - b);
@@ -74,7 +68,7 @@ export function deploymentsOfUploadsContract(
     test.each(["open", "receiving", "used"] as const)(
       "create() refuses an upload that is %s, and leaves it unchanged",
       async (state) => {
-        const at = await place();
+        const at = await aPlace(world());
         const upload = await anUpload(at.organizationId, state);
         expect(await make(at, upload.id)).toBe("upload_not_ready");
         expect(await stateOf(upload)).toBe(state);
@@ -83,7 +77,7 @@ export function deploymentsOfUploadsContract(
     );
 
     test("create() refuses an unknown upload and one of another organization, and assigns no version", async () => {
-      const [at, elsewhere] = [await place(), await place()];
+      const [at, elsewhere] = [await aPlace(world()), await aPlace(world())];
       const foreign = await anUpload(elsewhere.organizationId);
       expect(await make(at, newId("upl"))).toBe("upload_not_ready");
       expect(await make(at, foreign.id)).toBe("upload_not_ready");
@@ -92,7 +86,7 @@ export function deploymentsOfUploadsContract(
     });
 
     test("uploadSessions.sweep() keeps the files of an upload until its deployment is built", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const upload = await anUpload(at.organizationId);
       const made = await make(at, upload.id);
       const swept = async () => (await world().uploadSessions.sweep([upload.id])).includes(upload.id);
@@ -109,7 +103,7 @@ export function deploymentsOfUploadsContract(
     });
 
     test("uploadSessions.sweep() removes the files of an upload whose project was removed", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const upload = await anUpload(at.organizationId);
       await make(at, upload.id);
       await world().projects.remove(at.organizationId, at.projectId);
@@ -117,7 +111,7 @@ export function deploymentsOfUploadsContract(
     });
 
     test("create() that is refused because of its project leaves the upload ready", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const upload = await anUpload(at.organizationId);
       expect(await make({ ...at, projectId: newId("prj") }, upload.id)).toBe("project_not_found");
       const busy = deploymentOf({ ...at, status: "building" });

@@ -5,7 +5,7 @@ import type { DomainFilter } from "../../ports/domains/domains.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { anOrganization, aProject, domainOf, minutes, START } from "../support/database/store_builders.ts";
+import { aPlace, aProject, domainOf, minutes, START } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };
@@ -20,14 +20,10 @@ export function domainsContract(
     const world = sharedWorld(open);
 
     /** A project in a new organization, to which names can be added. */
-    async function aPlace(): Promise<{ readonly organizationId: string; readonly projectId: string }> {
-      const { id: organizationId } = await anOrganization(world());
-      const { id: projectId } = await aProject(world(), { organizationId, createdAt: minutes(-60) });
-      return { organizationId, projectId };
-    }
+    const anOldPlace = () => aPlace(world(), { createdAt: minutes(-60) });
 
     async function aClaim(overrides: Partial<DomainName> = {}): Promise<DomainName> {
-      const domain = domainOf({ ...(await aPlace()), ...overrides });
+      const domain = domainOf({ ...(await anOldPlace()), ...overrides });
       expect(await world().domains.claim(domain, NONE_STALE)).toBe(true);
       return domain;
     }
@@ -50,7 +46,7 @@ export function domainsContract(
     });
 
     test("ofProjects() returns all names of the given projects only, however many, newest first", async () => {
-      const [one, other] = [await aPlace(), await aPlace()];
+      const [one, other] = [await anOldPlace(), await anOldPlace()];
       await aClaim();
       const claims = [];
       for (let index = 0; index < 120; index++) claims.push(await aClaim({ ...one, createdAt: minutes(index) }));
@@ -69,7 +65,7 @@ export function domainsContract(
 
     test("find(), verified() and remove() do not reach a name of another organization", async () => {
       const claim = await aClaim();
-      const { organizationId: other } = await aPlace();
+      const { organizationId: other } = await anOldPlace();
       expect(await world().domains.find(other, claim.id)).toBeUndefined();
       expect(await world().domains.verified(other, claim.id, minutes(1))).toBeUndefined();
       expect(await world().domains.remove(other, claim.id)).toBe(false);
@@ -77,7 +73,7 @@ export function domainsContract(
     });
 
     test("find(), verified() and remove() find nothing for an unknown name", async () => {
-      const { organizationId } = await aPlace();
+      const { organizationId } = await anOldPlace();
       const id = newId("dom");
       expect(await world().domains.find(organizationId, id)).toBeUndefined();
       expect(await world().domains.verified(organizationId, id, START)).toBeUndefined();
@@ -85,11 +81,11 @@ export function domainsContract(
     });
 
     test("list() finds names by exact match, within one organization", async () => {
-      const place = await aPlace();
+      const place = await anOldPlace();
       const claim = await aClaim(place);
       const second = await aClaim(place);
       await aClaim(place);
-      const { organizationId: other } = await aPlace();
+      const { organizationId: other } = await anOldPlace();
       const { hostname } = claim;
       const hostnames = [hostname];
       expect(await found(place.organizationId, { hostnames })).toEqual([claim]);
@@ -102,7 +98,7 @@ export function domainsContract(
     });
 
     test("list() pages through the names of one organization, newest first, equal times by id", async () => {
-      const place = await aPlace();
+      const place = await anOldPlace();
       const [free] = (await world().domains.list(place.organizationId, {}, ALL)).items;
       const made = [free!];
       for (const minute of SHUFFLED_MINUTES) made.push(await aClaim({ ...place, createdAt: minutes(minute) }));
@@ -117,7 +113,7 @@ export function domainsContract(
     });
 
     test("list() by projects returns only names of the organization, page by page", async () => {
-      const place = await aPlace();
+      const place = await anOldPlace();
       const second = await aProject(world(), { organizationId: place.organizationId, createdAt: minutes(-50) });
       await aProject(world(), { organizationId: place.organizationId });
       const foreign = await aClaim();
@@ -142,7 +138,7 @@ export function domainsContract(
     test("claim() refuses a claimed name to its own and to other organizations", async () => {
       const held = await aClaim();
       const rivals = [
-        domainOf({ ...(await aPlace()), hostname: held.hostname }),
+        domainOf({ ...(await anOldPlace()), hostname: held.hostname }),
         domainOf({ ...held, id: newId("dom"), createdAt: minutes(5) }),
       ];
       for (const rival of rivals) {
@@ -154,7 +150,7 @@ export function domainsContract(
 
     test("claim() displaces another organization's unproven claim made before the time", async () => {
       const held = await aClaim({ createdAt: minutes(1) });
-      const rival = domainOf({ ...(await aPlace()), hostname: held.hostname, createdAt: minutes(9) });
+      const rival = domainOf({ ...(await anOldPlace()), hostname: held.hostname, createdAt: minutes(9) });
       expect(await world().domains.claim(rival, { staleBefore: minutes(1) })).toBe(false);
       expect(await world().domains.claim(rival, { staleBefore: minutes(2) })).toBe(true);
       expect(await stored(held)).toBeUndefined();
@@ -165,7 +161,7 @@ export function domainsContract(
     test("claim() does not displace a proven claim, however old", async () => {
       const held = await aClaim();
       const proven = await world().domains.verified(held.organizationId, held.id, minutes(1));
-      const rival = domainOf({ ...(await aPlace()), hostname: held.hostname });
+      const rival = domainOf({ ...(await anOldPlace()), hostname: held.hostname });
       expect(await world().domains.claim(rival, { staleBefore: minutes(1_000_000) })).toBe(false);
       expect(await stored(held)).toEqual(proven!);
     });
@@ -180,7 +176,7 @@ export function domainsContract(
     test("claim() does not displace a free name, with or without a proof", async () => {
       for (const verifiedAt of [START, null]) {
         const held = await aClaim({ type: "free", verifiedAt });
-        const rival = domainOf({ ...(await aPlace()), hostname: held.hostname });
+        const rival = domainOf({ ...(await anOldPlace()), hostname: held.hostname });
         expect(await world().domains.claim(rival, { staleBefore: minutes(1_000_000) })).toBe(false);
         expect(await stored(held)).toEqual(held);
       }
@@ -189,7 +185,7 @@ export function domainsContract(
     test("concurrent claim() of one name by several organizations succeeds once", async () => {
       for (let round = 0; round < 3; round++) {
         const { hostname } = domainOf({ organizationId: "", projectId: "" });
-        const places = [await aPlace(), await aPlace(), await aPlace()];
+        const places = [await anOldPlace(), await anOldPlace(), await anOldPlace()];
         const rivals = places.map((place) => domainOf({ ...place, hostname }));
         const outcomes = await Promise.all(rivals.map((rival) => world().domains.claim(rival, NONE_STALE)));
         expect(outcomes.filter(Boolean)).toHaveLength(1);
@@ -200,7 +196,7 @@ export function domainsContract(
 
     test("concurrent claim() of one stale name by several organizations succeeds once", async () => {
       const held = await aClaim({ createdAt: minutes(-9) });
-      const places = [await aPlace(), await aPlace(), await aPlace()];
+      const places = [await anOldPlace(), await anOldPlace(), await anOldPlace()];
       const rivals = places.map((place) => domainOf({ ...place, hostname: held.hostname }));
       const outcomes = await Promise.all(rivals.map((rival) => world().domains.claim(rival, { staleBefore: START })));
       expect(outcomes.filter(Boolean)).toHaveLength(1);
@@ -211,7 +207,7 @@ export function domainsContract(
     test("of concurrent claim() and verified() of a stale name, one succeeds", async () => {
       for (let round = 0; round < 5; round++) {
         const held = await aClaim({ createdAt: minutes(-9) });
-        const rival = domainOf({ ...(await aPlace()), hostname: held.hostname });
+        const rival = domainOf({ ...(await anOldPlace()), hostname: held.hostname });
         const [claimed, proven] = await Promise.all([
           world().domains.claim(rival, { staleBefore: START }),
           world().domains.verified(held.organizationId, held.id, START),

@@ -4,7 +4,7 @@ import { newId } from "../../domain/id.ts";
 import type { LiveRelease } from "../../ports/deployments/live_releases.ts";
 import { eventually } from "../support/eventually.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aDeployment, anOrganization, aProject, minutes } from "../support/database/store_builders.ts";
+import { aDeployment, aPlace, minutes } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const PREVIEW = { environment: "preview", status: "ready", artifactAvailable: true } as const;
@@ -23,12 +23,6 @@ export function liveReleasesContract(
   describe(`LiveReleases contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    async function place() {
-      const { id: organizationId } = await anOrganization(world());
-      const { id: projectId } = await aProject(world(), { organizationId });
-      return { organizationId, projectId };
-    }
-
     async function activate({ organizationId, projectId, id }: Deployment): Promise<void> {
       const change = () => ({ activeDeploymentId: id });
       await world().projects.change(organizationId, projectId, { change, at: minutes(1) });
@@ -42,7 +36,7 @@ export function liveReleasesContract(
     }
 
     test("find(), list() and among() return the live release of a project, and nothing without one", async () => {
-      const [at, other] = [await place(), await place()];
+      const [at, other] = [await aPlace(world()), await aPlace(world())];
       const [former, live] = [
         await aDeployment(world(), { ...at, status: "ready", artifactAvailable: true }),
         await aDeployment(world(), { ...at, status: "ready", artifactAvailable: true }),
@@ -60,7 +54,7 @@ export function liveReleasesContract(
     });
 
     test("find() and list() return a preview by its own id, beside the live release", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const [live, preview] = [await aDeployment(world(), at), await aDeployment(world(), { ...at, ...PREVIEW })];
       await activate(live);
       const { liveReleases } = world();

@@ -5,13 +5,7 @@ import type { ServiceSet } from "../../domain/services/service_set.ts";
 import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
 import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import {
-  aDeployment,
-  anOrganization,
-  aProject,
-  serviceSetOf,
-  deploymentOf,
-} from "../support/database/store_builders.ts";
+import { aDeployment, aPlace, deploymentOf, serviceSetOf } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const NONE = { environment: new Map<string, Secret>(), events: [] };
@@ -53,14 +47,8 @@ export function serviceSetsContract(
   describe(`Compositions contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    async function place() {
-      const { id: organizationId } = await anOrganization(world());
-      const { id: projectId } = await aProject(world(), { organizationId });
-      return { organizationId, projectId };
-    }
-
     test("read() returns what a deployment was created with, unchanged, in every process", async () => {
-      const made = deploymentOf(await place());
+      const made = deploymentOf(await aPlace(world()));
       await world().deployments.create(made, { ...NONE, serviceSet: WHOLE });
       expect(await world().serviceSets.read(made.id)).toEqual(WHOLE);
       expect(await world().elsewhere.serviceSets.read(made.id)).toEqual(WHOLE);
@@ -73,7 +61,7 @@ export function serviceSetsContract(
     });
 
     test("write() stores a first one and replaces it, of that deployment only", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const [one, other] = [await aDeployment(world(), at), await aDeployment(world(), at)];
       await world().serviceSets.write(other.id, serviceSetOf("web"));
       await world().serviceSets.write(one.id, serviceSetOf("web", "db"));
@@ -90,14 +78,14 @@ export function serviceSetsContract(
     });
 
     test("a deployment that is refused leaves no service set", async () => {
-      const made = deploymentOf({ ...(await place()), projectId: newId("prj") });
+      const made = deploymentOf({ ...(await aPlace(world())), projectId: newId("prj") });
       const creating = world().deployments.create(made, { ...NONE, serviceSet: WHOLE });
       await expect(creating).rejects.toMatchObject({ kind: "not_found" });
       expect(await world().serviceSets.read(made.id)).toBeUndefined();
     });
 
     test("removal of the deployment, or of its project, removes its service set", async () => {
-      const at = await place();
+      const at = await aPlace(world());
       const [gone, kept] = [deploymentOf(at), deploymentOf(at)];
       for (const made of [gone, kept]) await world().deployments.create(made, { ...NONE, serviceSet: WHOLE });
       await world().deployments.remove(at.organizationId, gone.id);

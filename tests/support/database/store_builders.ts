@@ -179,6 +179,16 @@ export async function aProject(
   return project;
 }
 
+/** Stores a project in a new organization; resolves to the ids of both, which other builders take. */
+export async function aPlace(
+  world: Pick<StoreWorld, "installation" | "organizations" | "projects">,
+  overrides: Partial<Project> = {},
+): Promise<{ readonly organizationId: string; readonly projectId: string }> {
+  const { id: organizationId } = await anOrganization(world);
+  const { id: projectId } = await aProject(world, { ...overrides, organizationId });
+  return { organizationId, projectId };
+}
+
 export function deploymentOf(
   overrides: Partial<Deployment> & Pick<Deployment, "organizationId" | "projectId">,
 ): Deployment {
