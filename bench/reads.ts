@@ -20,9 +20,11 @@ const WARM_MS = 700;
 /** What a benchmark reads: from Slipway, and the same from the best reader. */
 interface Read {
   readonly name: string;
-  readonly ours: string;
-  readonly best: string;
+  readonly ours: (ids: Ids) => string;
+  readonly best: (ids: Ids) => string;
   readonly atLeast: number;
+  /** Whether it is measured again with more history. */
+  readonly grows: boolean;
 }
 
 /** Reads through the API, authenticated, compared with the best reader; then again with more and more history. */
@@ -37,62 +39,60 @@ export async function* reads(): AsyncGenerator<Line> {
   const bestPort = Number((await printed(best, /(\d+)\n/))[1]);
   await grow(sql, SIZES[0]);
   await copyAnswers(slipway, sql, ids);
-  const compare = (read: Read) => compareOnce(read, { slipway, bestPort });
-  const all = readsOf(ids);
-  for (const { ours, best: other } of all) {
+  const of = { slipway, bestPort, ids };
+  for (const read of ALL) {
     // Until hot code is compiled.
-    await load(slipway.port, ours, slipway.token, WARM_MS);
-    await load(bestPort, other, slipway.token, WARM_MS);
+    await load(slipway.port, read.ours(ids), slipway.token, WARM_MS);
+    await load(bestPort, read.best(ids), slipway.token, WARM_MS);
   }
+  const growing = ALL.filter(({ grows }) => grows);
+  for (const read of ALL.filter(({ grows }) => !grows)) yield lineOf(read, await compareOnce(read, of));
   const first = new Map<Read, Measured>();
-  for (const read of all) first.set(read, await compare(read));
-  const growth = new Map<Read, string[]>();
+  for (const read of growing) first.set(read, await compareOnce(read, of));
+  const growth = new Map<Read, string[]>(growing.map((read) => [read, []]));
   for (const size of SIZES.slice(1)) {
     await grow(sql, size);
-    for (const read of all.filter(({ name }) => GROWING.has(name))) {
+    for (const read of growing) {
       // Both ratios are to the best reader at the time, so that what else the machine does cancels out.
-      const { ratio } = await compare(read);
+      const { ratio } = await compareOnce(read, of);
       const text = `${size.toLocaleString("en")} rows: ${(ratio / first.get(read)!.ratio).toFixed(2)} of itself`;
-      growth.set(read, [...(growth.get(read) ?? []), text]);
+      growth.get(read)!.push(text);
+      if (size === SIZES.at(-1)) yield lineOf(read, first.get(read)!, growth.get(read));
     }
   }
-  for (const [read, { ratio, spread, ours, other }] of first) {
-    const grown = growth.get(read) ?? [];
-    const rates = `slipway ${Math.round(ours)}/s, best ${Math.round(other)}/s, ${CONNECTIONS} connections`;
-    yield { name: read.name, ratio, details: [rates, spread, `at least ${read.atLeast}`, ...grown].join("; ") };
-  }
 }
+
+function lineOf({ name, atLeast }: Read, measured: Measured, growth: readonly string[] = []): Line {
+  const { ratio, spread, ours, other } = measured;
+  const rates = `slipway ${Math.round(ours)}/s, best ${Math.round(other)}/s, ${CONNECTIONS} connections`;
+  return { name, ratio, details: [rates, spread, `at least ${atLeast}`, ...growth].join("; ") };
+}
+
+const ALL: readonly Read[] = [
+  { name: "health", ours: () => "/api/health", best: () => "/health", atLeast: 0.6, grows: false },
+  list("deployments-list", { ours: "/api/deployments?perPage=50", best: "deployments", grows: true }),
+  get("deployment-get", { kind: "deployments", id: (ids) => ids.deployment, grows: true }),
+  list("api-list", { ours: "/api/projects?perPage=50", best: "projects", grows: false }),
+  get("api-get", { kind: "projects", id: (ids) => ids.project, grows: false }),
+  list("destinations-list", { ours: "/api/backup-destinations", best: "destinations", grows: false }),
+  list("audit-list", { ours: "/api/audit?perPage=50", best: "audit", grows: true }),
+];
 
 /** The names of these benchmarks. */
-export const READS = [
-  "health",
-  "deployments-list",
-  "deployment-get",
-  "api-list",
-  "api-get",
-  "destinations-list",
-  "audit-list",
-] as const;
-const GROWING: ReadonlySet<string> = new Set(["deployments-list", "deployment-get", "audit-list"]);
+export const READS: readonly string[] = ALL.map(({ name }) => name);
 
-function readsOf({ deployment, project }: Ids): readonly Read[] {
-  return [
-    { name: "health", ours: "/api/health", best: "/health", atLeast: 0.6 },
-    list("deployments-list", "/api/deployments?perPage=50", "deployments"),
-    get("deployment-get", `/api/deployments/${deployment}`, `deployments/${deployment}`),
-    list("api-list", "/api/projects?perPage=50", "projects"),
-    get("api-get", `/api/projects/${project}`, `projects/${project}`),
-    list("destinations-list", "/api/backup-destinations", "destinations"),
-    list("audit-list", "/api/audit?perPage=50", "audit"),
-  ];
+function list(name: string, { ours, best, grows }: { ours: string; best: string; grows: boolean }): Read {
+  return { name, ours: () => ours, best: () => `/list/${best}`, atLeast: 0.6, grows };
 }
 
-function list(name: string, ours: string, kind: string): Read {
-  return { name, ours, best: `/list/${kind}`, atLeast: 0.6 };
-}
-
-function get(name: string, ours: string, what: string): Read {
-  return { name, ours, best: `/get/${what}`, atLeast: 0.75 };
+function get(name: string, { kind, id, grows }: { kind: string; id: (ids: Ids) => string; grows: boolean }): Read {
+  return {
+    name,
+    ours: (ids) => `/api/${kind}/${id(ids)}`,
+    best: (ids) => `/get/${kind}/${id(ids)}`,
+    atLeast: 0.75,
+    grows,
+  };
 }
 
 interface Ids {
@@ -102,11 +102,11 @@ interface Ids {
 
 async function compareOnce(
   read: Read,
-  { slipway, bestPort }: { readonly slipway: RunningSlipway; readonly bestPort: number },
+  { slipway, bestPort, ids }: { readonly slipway: RunningSlipway; readonly bestPort: number; readonly ids: Ids },
 ): Promise<Measured> {
   return inRounds(ROUNDS, {
-    ours: () => load(slipway.port, read.ours, slipway.token),
-    other: () => load(bestPort, read.best, slipway.token),
+    ours: () => load(slipway.port, read.ours(ids), slipway.token),
+    other: () => load(bestPort, read.best(ids), slipway.token),
   });
 }
 
