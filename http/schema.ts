@@ -185,14 +185,3 @@ export async function listResponse<T>(
 function jsonResponse(body: string): Response {
   return new Response(body, { headers: { "content-type": "application/json;charset=utf-8" } });
 }
-
-/** Builds the body of a list route: the page that the query requests, from `list`. */
-export async function listed<T, V>(
-  query: { readonly page: string; readonly perPage: string },
-  list: (page: Page) => Promise<Listing<T>>,
-  view: (item: T) => V,
-) {
-  const page = { page: Number(query.page), perPage: Number(query.perPage) };
-  const { items, total } = await list(page);
-  return { data: items.map(view), total, ...page };
-}

@@ -9,7 +9,7 @@ import {
   Done,
   explained,
   IdPath,
-  listed,
+  listResponse,
   many,
   EmptyObject,
   nullable,
@@ -19,6 +19,7 @@ import {
   parameters,
   text,
   Time,
+  viewText,
 } from "../schema.ts";
 
 const ProofRecord = object(
@@ -63,13 +64,16 @@ const DomainQuery = parameters({
   projectId: t.Optional(text(100, { description: "Only host names of this project" })),
 });
 
+const domainText = viewText(view);
+
 /** Routes of host names and the projects they route to. */
 export function domainRoutes(access: Access, useCases: DomainUseCases) {
   return new Elysia({ prefix: "/api/domains", tags: ["Domains"] })
     .use(access)
     .get(
       "",
-      ({ principal, query }) => listed(query, (page) => useCases.listDomains(principal, query.projectId, page), view),
+      ({ principal, query }) =>
+        listResponse(query, (page) => useCases.listDomains(principal, query.projectId, page), domainText),
       {
         permission: "project:list",
         query: DomainQuery,

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { IdentityUseCases } from "../../application/identity/use_cases.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, IdPath, listed, listResponse, many, EmptyObject, one, PageQuery, viewText } from "../schema.ts";
+import { Done, IdPath, listResponse, many, EmptyObject, one, PageQuery, viewText } from "../schema.ts";
 import {
   AuditQuery,
   AuditView,
@@ -23,7 +23,7 @@ export function memberRoutes(access: Access, useCases: IdentityUseCases, publicU
     .use(access)
     .get(
       "/members",
-      ({ principal, query }) => listed(query, (page) => useCases.listMembers(principal, page), memberView),
+      ({ principal, query }) => listResponse(query, (page) => useCases.listMembers(principal, page), memberText),
       {
         permission: "member:read",
         query: PageQuery,
@@ -36,7 +36,8 @@ export function memberRoutes(access: Access, useCases: IdentityUseCases, publicU
     )
     .get(
       "/members/invitations",
-      ({ principal, query }) => listed(query, (page) => useCases.listInvitations(principal, page), invitationView),
+      ({ principal, query }) =>
+        listResponse(query, (page) => useCases.listInvitations(principal, page), invitationText),
       {
         permission: "member:read",
         query: PageQuery,
@@ -141,6 +142,8 @@ function memberChanges(access: Access, useCases: IdentityUseCases) {
 
 type Entry = Awaited<ReturnType<IdentityUseCases["listAudit"]>>["items"][number];
 
+const memberText = viewText(memberView);
+const invitationText = viewText(invitationView);
 const auditText = viewText(auditView);
 
 function auditView(entry: Entry) {

@@ -3,7 +3,7 @@ import type { IdentityUseCases } from "../../application/identity/use_cases.ts";
 import type { Organization } from "../../domain/identity/identity.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { about, listed, many, object, one, PageQuery, text, Time } from "../schema.ts";
+import { about, listResponse, many, object, one, PageQuery, text, Time, viewText } from "../schema.ts";
 
 const OrganizationView = object(
   {
@@ -20,19 +20,26 @@ const OrganizationBody = object({
   slug: t.Optional(text(40, { description: "Slug. Defaults to one derived from the name", examples: ["harbour"] })),
 });
 
+const organizationText = viewText(view);
+
 /** Routes of the organizations that the caller can act in. */
 export function organizationRoutes(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ prefix: "/api/organizations", tags: ["Identity"] })
     .use(access)
-    .get("", ({ principal, query }) => listed(query, (page) => useCases.listOrganizations(principal, page), view), {
-      permission: "self",
-      query: PageQuery,
-      ...operation({
-        name: "organization.list",
-        summary: "List the organizations that the caller can act in",
-        answer: many(OrganizationView),
-      }),
-    })
+    .get(
+      "",
+      ({ principal, query }) =>
+        listResponse(query, (page) => useCases.listOrganizations(principal, page), organizationText),
+      {
+        permission: "self",
+        query: PageQuery,
+        ...operation({
+          name: "organization.list",
+          summary: "List the organizations that the caller can act in",
+          answer: many(OrganizationView),
+        }),
+      },
+    )
     .post(
       "",
       async ({ principal, body, set }) => {

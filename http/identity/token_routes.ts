@@ -3,14 +3,16 @@ import type { IdentityUseCases } from "../../application/identity/use_cases.ts";
 import { invalidField } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
+import { Done, IdPath, listResponse, many, EmptyObject, one, PageQuery, viewText } from "../schema.ts";
 import { NewTokenView, TokenBody, TokenView, tokenView } from "./token_schemas.ts";
+
+const tokenText = viewText(tokenView);
 
 /** Routes of the caller's own access tokens. */
 export function tokenRoutes(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ prefix: "/api/tokens", tags: ["Identity"] })
     .use(access)
-    .get("", ({ principal, query }) => listed(query, (page) => useCases.listTokens(principal, page), tokenView), {
+    .get("", ({ principal, query }) => listResponse(query, (page) => useCases.listTokens(principal, page), tokenText), {
       permission: "self",
       query: PageQuery,
       ...operation({ name: "token.list", summary: "List the caller's own access tokens", answer: many(TokenView) }),

@@ -12,7 +12,7 @@ import {
   explained,
   IdPath,
   integer,
-  listed,
+  listResponse,
   many,
   EmptyObject,
   object,
@@ -20,11 +20,13 @@ import {
   PageQuery,
   text,
   Time,
+  viewText,
 } from "../schema.ts";
 import { detectionView } from "./detection_view.ts";
 import { DetectionView, WaitingUploadView, waitingUploadView } from "./upload_schemas.ts";
 
 const ARCHIVE = "application/gzip";
+const uploadText = viewText(waitingUploadView);
 
 const SessionPath = object({ sessionId: t.String({ description: "ID of the upload session, from POST /session" }) });
 
@@ -112,8 +114,7 @@ function waitingSessions(access: Access, useCases: ProjectUseCases) {
     .use(access)
     .get(
       "/sessions",
-      ({ principal, query }) =>
-        listed(query, (page) => useCases.listUploadSessions(principal, page), waitingUploadView),
+      ({ principal, query }) => listResponse(query, (page) => useCases.listUploadSessions(principal, page), uploadText),
       {
         permission: "project:list",
         query: PageQuery,

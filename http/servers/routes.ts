@@ -3,18 +3,24 @@ import type { ServerUseCases } from "../../application/servers/use_cases.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
+import { Done, done, IdPath, listResponse, many, EmptyObject, one, PageQuery, viewText } from "../schema.ts";
 import { ReportFields, ServerBody, ServerPatch, ServerView, serverView } from "./schemas.ts";
+
+const serverText = viewText(serverView);
 
 /** Routes of servers that are reached over SSH. */
 export function serverRoutes(access: Access, useCases: ServerUseCases) {
   return new Elysia({ prefix: "/api/servers", tags: ["Servers"] })
     .use(access)
-    .get("", ({ principal, query }) => listed(query, (page) => useCases.listServers(principal, page), serverView), {
-      permission: "server:list",
-      query: PageQuery,
-      ...operation({ name: "server.list", summary: "List servers, newest first", answer: many(ServerView) }),
-    })
+    .get(
+      "",
+      ({ principal, query }) => listResponse(query, (page) => useCases.listServers(principal, page), serverText),
+      {
+        permission: "server:list",
+        query: PageQuery,
+        ...operation({ name: "server.list", summary: "List servers, newest first", answer: many(ServerView) }),
+      },
+    )
     .get(
       "/:id",
       async ({ principal, params }) => ({
