@@ -1,11 +1,10 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { type ByHand, byHand, type Hand } from "./compose_by_hand.ts";
-import { answers, deployed, inTurns, madeProject, removed, type Server, TOKEN } from "./deploying.ts";
-import { docker } from "./docker.ts";
-import { printed, ROOT, startServer, stop } from "./process.ts";
+import { answers, deployed, deployingServer, inTurns, madeProject, removed, type Server } from "./deploying.ts";
+import { dropLabelled } from "./docker.ts";
+import { ROOT } from "./process.ts";
 import type { Result } from "./run.ts";
-import { tempFolder } from "./temp_folder.ts";
 
 const SERVICES = ["web", "api", "worker", "migrate", "db"] as const;
 const LIMIT = 1.5;
@@ -75,21 +74,14 @@ interface Scene {
 
 /** Runs work with a server and a folder with the shop. Removes both afterwards. */
 async function onShop(work: (scene: Scene) => Promise<Result>): Promise<Result> {
-  await using folder = await tempFolder();
-  const source = join(folder.path, "source");
+  await using server = await deployingServer("docker");
+  const source = join(server.folder, "source");
   for (const name of ["web", "api"]) {
     await cp(join(ROOT, "examples/compose-shop", name), join(source, name), { recursive: true });
   }
   await cp(join(ROOT, "bench/compose_shop"), source, { recursive: true });
-  const settings = { PORT: "0", SLIPWAY_DATA: join(folder.path, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
-  const slipway = startServer({ ...settings, SLIPWAY_RUNTIME: "docker" });
-  try {
-    const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);
-    const hand = (name: string) => byHand({ source, name: `slipway-bench-${process.pid}-${name}`, services: SHOP });
-    return await work({ source, server: { api, edge }, hand });
-  } finally {
-    await stop(slipway);
-  }
+  const hand = (name: string) => byHand({ source, name: `slipway-bench-${process.pid}-${name}`, services: SHOP });
+  return await work({ source, server, hand });
 }
 
 /** The services of `compose_shop/compose.yaml`, as `docker run` arguments. */
@@ -154,22 +146,12 @@ const MAIN = {
 
 /** The engine's resources of a project. Disposal removes them. */
 function leftBehind(projectId: string): AsyncDisposable {
-  const marked = ["--quiet", "--filter", `label=slipway.project=${projectId}`];
-  const scope = ["--quiet", "--filter", `label=slipway.scope=${projectId}`];
   return {
     async [Symbol.asyncDispose]() {
-      await drop(["ps", "--all", ...marked], ["rm", "--force", "--volumes"]);
-      await drop(["network", "ls", ...scope], ["network", "rm"]);
-      await drop(["volume", "ls", ...scope], ["volume", "rm"]);
-      await drop(["images", ...marked], ["rmi", "--force"]);
+      await dropLabelled(`slipway.project=${projectId}`);
+      await dropLabelled(`slipway.scope=${projectId}`);
     },
   };
-}
-
-/** Removes the listed resources. The server may be removing them at the same time. */
-async function drop(list: readonly string[], words: readonly string[]): Promise<void> {
-  const found = (await docker(list)).split("\n").filter((line) => line !== "");
-  if (found.length > 0) await docker([...words, ...new Set(found)]).catch(() => {});
 }
 
 function summary(

@@ -1,9 +1,8 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { answers, atHand, deploy, inTurns, TOKEN } from "./deploying.ts";
-import { printed, ROOT, startServer, stop } from "./process.ts";
+import { answers, atHand, deploy, deployingServer, inTurns } from "./deploying.ts";
+import { ROOT } from "./process.ts";
 import type { Result } from "./run.ts";
-import { tempFolder } from "./temp_folder.ts";
 
 const MODULES = 4_000;
 const AT_ONCE = 10;
@@ -21,31 +20,24 @@ interface App {
  * alone.
  */
 export async function deployProcess(): Promise<Result> {
-  await using folder = await tempFolder();
-  const settings = { PORT: "0", SLIPWAY_DATA: join(folder.path, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
-  const slipway = startServer({ ...settings, SLIPWAY_RUNTIME: "process" });
-  try {
-    const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);
-    const pair = (app: App, what: string) => ({
-      slipway: (name: string) => deploy({ api, edge }, { ...app, name: `${what}-${name}` }),
-      bare: (name: string) => byHand(app, join(folder.path, `${what}-${name}`)),
-    });
-    const small = await inTurns(
-      pair({ localPath: join(ROOT, "examples/bun-server"), startCommand: "bun run start" }, "small"),
-    );
-    const built = pair(await appOfModules(join(folder.path, "modules")), "built");
-    const large = await inTurns(built);
-    const many = { slipway: await atOnce(built.slipway), bare: await atOnce(built.bare) };
-    return {
-      ratio: large.ratio,
-      details:
-        `slipway ${large.slipway} ms, by hand ${large.bare} ms, ${MODULES} modules built, ${large.spread}, at most 1.15; ` +
-        `ten at once: ${(many.slipway / many.bare).toFixed(2)}, slipway ${Math.round(many.slipway)} ms, by hand ${Math.round(many.bare)} ms; ` +
-        `nothing to build: slipway ${small.slipway} ms, by hand ${small.bare} ms`,
-    };
-  } finally {
-    await stop(slipway);
-  }
+  await using server = await deployingServer("process");
+  const pair = (app: App, what: string) => ({
+    slipway: (name: string) => deploy(server, { ...app, name: `${what}-${name}` }),
+    bare: (name: string) => byHand(app, join(server.folder, `${what}-${name}`)),
+  });
+  const small = await inTurns(
+    pair({ localPath: join(ROOT, "examples/bun-server"), startCommand: "bun run start" }, "small"),
+  );
+  const built = pair(await appOfModules(join(server.folder, "modules")), "built");
+  const large = await inTurns(built);
+  const many = { slipway: await atOnce(built.slipway), bare: await atOnce(built.bare) };
+  return {
+    ratio: large.ratio,
+    details:
+      `slipway ${large.slipway} ms, by hand ${large.bare} ms, ${MODULES} modules built, ${large.spread}, at most 1.15; ` +
+      `ten at once: ${(many.slipway / many.bare).toFixed(2)}, slipway ${Math.round(many.slipway)} ms, by hand ${Math.round(many.bare)} ms; ` +
+      `nothing to build: slipway ${small.slipway} ms, by hand ${small.bare} ms`,
+  };
 }
 
 /** Writes an app with a non-trivial build. */

@@ -1,4 +1,7 @@
+import { join } from "node:path";
+import { printed, startServer, stop } from "./process.ts";
 import { inRounds } from "./rounds.ts";
+import { tempFolder } from "./temp_folder.ts";
 
 /** The admin token of benchmarked servers. */
 export const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
@@ -19,6 +22,20 @@ export interface Server {
   readonly api: string;
   /** The port of its edge. */
   readonly edge: string;
+}
+
+/** Starts a server with a runtime, in a folder of its own. Disposal stops it and removes the folder. */
+export async function deployingServer(
+  runtime: "docker" | "process",
+): Promise<Server & { readonly folder: string } & AsyncDisposable> {
+  await using opened = new AsyncDisposableStack();
+  const { path: folder } = opened.use(await tempFolder());
+  const settings = { PORT: "0", SLIPWAY_DATA: join(folder, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
+  const slipway = startServer({ ...settings, SLIPWAY_RUNTIME: runtime });
+  opened.defer(() => stop(slipway));
+  const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);
+  const held = opened.move();
+  return { api, edge, folder, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
 /** Creates a project, and measures from the request of its deployment to the first response of the app. */

@@ -17,3 +17,24 @@ export function subnet(): string {
   const [a, b] = [Math.floor(Math.random() * 30), Math.floor(Math.random() * 256)];
   return `10.${220 + a}.${b}.0/24`;
 }
+
+/** The lines that a command prints; none where there is no engine. */
+export async function listed(words: readonly string[]): Promise<readonly string[]> {
+  const output = await docker(words).catch(() => "");
+  return output.split("\n").filter((line) => line !== "");
+}
+
+/** Removes the resources that a command lists. A server may be removing them at the same time. */
+export async function drop(list: readonly string[], words: readonly string[]): Promise<void> {
+  const found = await listed(list);
+  if (found.length > 0) await docker([...words, ...new Set(found)]).catch(() => {});
+}
+
+/** Removes all resources with a label. */
+export async function dropLabelled(label: string): Promise<void> {
+  const marked = ["--quiet", "--filter", `label=${label}`];
+  await drop(["ps", "--all", ...marked], ["rm", "--force", "--volumes"]);
+  await drop(["network", "ls", ...marked], ["network", "rm"]);
+  await drop(["volume", "ls", ...marked], ["volume", "rm"]);
+  await drop(["images", ...marked], ["rmi", "--force"]);
+}

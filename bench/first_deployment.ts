@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { answers, atHand, post, removed, type Server, settled, TOKEN } from "./deploying.ts";
-import { printed, startServer, stop } from "./process.ts";
+import { answers, atHand, deployingServer, post, removed, type Server, settled } from "./deploying.ts";
 import type { Result } from "./run.ts";
-import { median, tempFolder } from "./temp_folder.ts";
+import { median } from "./temp_folder.ts";
 
 const ROUNDS = 5;
 const LIMIT_MS = { answers: 350, ready: 2_000 };
@@ -17,29 +16,22 @@ const FILES = {
  * the app by hand.
  */
 export async function firstDeployment(): Promise<Result> {
-  await using folder = await tempFolder();
-  const settings = { PORT: "0", SLIPWAY_DATA: join(folder.path, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
-  const slipway = startServer({ ...settings, SLIPWAY_RUNTIME: "process" });
-  try {
-    const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);
-    const archive = await new Bun.Archive(FILES, { compress: "gzip" }).bytes();
-    const times: { readonly answers: number; readonly ready: number; readonly bare: number }[] = [];
-    for (let round = -1; round < ROUNDS; round++) {
-      const bare = await startedByHand(join(folder.path, `bare-${round}`));
-      const ours = await uploadAndDeploy({ api, edge }, archive, `first-${round < 0 ? "warm" : round}`);
-      if (round >= 0) times.push({ ...ours, bare });
-    }
-    const middle = (pick: (time: (typeof times)[number]) => number) => Math.round(median(times.map(pick)));
-    return {
-      ratio: median(times.map((time) => time.answers / time.bare)),
-      details:
-        `two files uploaded: answers after ${middle((time) => time.answers)} ms, at most ${LIMIT_MS.answers}; ` +
-        `ready after ${middle((time) => time.ready)} ms, at most ${LIMIT_MS.ready}; ` +
-        `started by hand it answers after ${middle((time) => time.bare)} ms; ${ROUNDS} rounds`,
-    };
-  } finally {
-    await stop(slipway);
+  await using server = await deployingServer("process");
+  const archive = await new Bun.Archive(FILES, { compress: "gzip" }).bytes();
+  const times: { readonly answers: number; readonly ready: number; readonly bare: number }[] = [];
+  for (let round = -1; round < ROUNDS; round++) {
+    const bare = await startedByHand(join(server.folder, `bare-${round}`));
+    const ours = await uploadAndDeploy(server, archive, `first-${round < 0 ? "warm" : round}`);
+    if (round >= 0) times.push({ ...ours, bare });
   }
+  const middle = (pick: (time: (typeof times)[number]) => number) => Math.round(median(times.map(pick)));
+  return {
+    ratio: median(times.map((time) => time.answers / time.bare)),
+    details:
+      `two files uploaded: answers after ${middle((time) => time.answers)} ms, at most ${LIMIT_MS.answers}; ` +
+      `ready after ${middle((time) => time.ready)} ms, at most ${LIMIT_MS.ready}; ` +
+      `started by hand it answers after ${middle((time) => time.bare)} ms; ${ROUNDS} rounds`,
+  };
 }
 
 /** Uploads a folder into a new project and deploys it, as the README's tour does. */

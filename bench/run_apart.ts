@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { docker } from "./docker.ts";
+import { endProcesses, endProcessesIn } from "../tests/support/runner/run_group.ts";
+import { drop, dropLabelled, listed } from "./docker.ts";
 
 /** Several times what the slowest group takes. */
 const LIMIT_MS = 180_000;
@@ -31,22 +32,15 @@ export async function runApart(names: readonly string[]): Promise<boolean> {
   const code = await child.exited;
   clearTimeout(limit);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(signal, interrupt);
-  await removeProcesses(child.pid, folder);
+  endProcesses(child.pid);
+  // The apps that its servers left running.
+  await endProcessesIn(folder);
+  await rm(folder, { recursive: true, force: true });
   await removeContainers(before);
   if (code === 0 && stopped === undefined) return true;
   console.log(`${names.join(", ")} failed: ${stopped ?? `it ended with code ${code}`}`);
   if (stopped?.includes("interrupted")) process.exit(130);
   return false;
-}
-
-/** Kills the processes of a group, and the apps that its servers left running. */
-async function removeProcesses(group: number, folder: string): Promise<void> {
-  end(-group);
-  for (const pid of (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name))) {
-    const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
-    if (command.includes(`${folder}/`)) end(Number(pid));
-  }
-  await rm(folder, { recursive: true, force: true });
 }
 
 const INSTALLATION = "slipway.installation";
@@ -68,29 +62,6 @@ async function removeContainers(before: ReadonlySet<string>): Promise<void> {
   await drop(["network", "ls", "--quiet", "--filter", "name=slipway-bench-"], ["network", "rm"]);
   for (const installation of await installations()) {
     if (before.has(installation)) continue;
-    const own = ["--quiet", "--filter", `label=${INSTALLATION}=${installation}`];
-    await drop(["ps", "--all", ...own], ["rm", "--force", "--volumes"]);
-    await drop(["network", "ls", ...own], ["network", "rm"]);
-    await drop(["volume", "ls", ...own], ["volume", "rm"]);
-    await drop(["images", ...own], ["rmi", "--force"]);
-  }
-}
-
-async function drop(list: readonly string[], words: readonly string[]): Promise<void> {
-  const found = await listed(list);
-  if (found.length > 0) await docker([...words, ...new Set(found)]).catch(() => {});
-}
-
-/** The lines that a command prints; none where there is no engine. */
-async function listed(words: readonly string[]): Promise<readonly string[]> {
-  const output = await docker(words).catch(() => "");
-  return output.split("\n").filter((line) => line !== "");
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has exited.
+    await dropLabelled(`${INSTALLATION}=${installation}`);
   }
 }

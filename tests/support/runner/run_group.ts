@@ -87,7 +87,8 @@ async function runTests(
   return code === 0;
 }
 
-function endProcesses(group: number): void {
+/** Kills every process of a group. */
+export function endProcesses(group: number): void {
   try {
     process.kill(-group, "SIGKILL");
   } catch {
@@ -96,7 +97,7 @@ function endProcesses(group: number): void {
 }
 
 /** Kills every process with a path below this folder in its command line. */
-async function endProcessesIn(folder: string): Promise<void> {
+export async function endProcessesIn(folder: string): Promise<void> {
   for (const pid of (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name))) {
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     if (Number(pid) === process.pid || !command.includes(`${folder}/`)) continue;
