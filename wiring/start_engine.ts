@@ -4,6 +4,7 @@ import { cleanImages } from "../application/deployments/cleanup/clean_images.ts"
 import { sweepSources } from "../application/deployments/cleanup/clean_sources.ts";
 import { cleanRuntimeLogs } from "../application/services/clean_runtime_logs.ts";
 import type { EngineSettings } from "../application/deployments/engine/run.ts";
+import { runTasks } from "../application/system/run_tasks.ts";
 import { Slots } from "../application/system/slots.ts";
 import { runDeployment } from "../application/deployments/engine/run_deployment.ts";
 import { startWorker } from "../application/deployments/engine/worker.ts";
@@ -39,9 +40,12 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   const { baseDomain, buildConcurrency, rollbackWindow } = config;
   const { containers, edge, installation, liveReleases, log, processes } = world;
   await takeEdgeAddress(world, config);
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const restore = restoreReleases(world);
   const outages = new OutageWatch(world);
-  const sweep = sweeper(world, { rollbackWindow, restore, outages }, logFailure("Could not remove leftovers"));
+  const failed = logFailure("Could not remove leftovers");
+  const sweep = runTasks(cleanups(world, { rollbackWindow, restore, outages }), { failed, signal });
   let sweepUnderWay: Promise<void> | undefined;
   const loaded = Promise.withResolvers<Iterable<string>>();
   const follow = followLiveReleases(world, { baseDomain, loaded: loaded.promise });
@@ -54,8 +58,6 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   const routes = await currentRoutes(world, { baseDomain })();
   await edge.load(routes);
   loaded.resolve(routes.map(({ projectId }) => projectId));
-  const stopping = new AbortController();
-  const { signal } = stopping;
   const run = runDeployment(world, engineSettings(config, edge.port, await installation.id()));
   let worker: ReturnType<typeof startWorker> | undefined;
   let sweeping: ReturnType<typeof setInterval> | undefined;
@@ -112,18 +114,14 @@ async function takeEdgeAddress({ edge }: OpenWorld, { dataFolder, edgePort: port
   await edge.listen({ host, port });
 }
 
-interface SweeperParts {
+interface CleanupParts {
   readonly rollbackWindow: number;
   readonly restore: ReturnType<typeof restoreReleases>;
   readonly outages: OutageWatch;
 }
 
-/** Restores live releases that are gone and removes leftovers. A failure of one task does not stop the others. */
-function sweeper(
-  world: OpenWorld,
-  { rollbackWindow, restore, outages }: SweeperParts,
-  logFailure: (error: unknown) => void,
-): () => Promise<void> {
+/** The tasks that restore live releases that are gone and remove leftovers. */
+function cleanups(world: OpenWorld, { rollbackWindow, restore, outages }: CleanupParts) {
   const { builder, containers, installation } = world;
   const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
   const lookAfterContainers = async () => {
@@ -132,7 +130,7 @@ function sweeper(
     void containers.supervise();
     await removeImages();
   };
-  const works = [
+  return [
     reviveReleases(world, restore),
     () => outages.lookAtAll(),
     sweepReleases(world, rollbackWindow),
@@ -141,9 +139,6 @@ function sweeper(
     () => builder.trimCaches(CACHE_BYTES),
     lookAfterContainers,
   ];
-  return async function () {
-    for (const work of works) await work().catch(logFailure);
-  };
 }
 
 /**
