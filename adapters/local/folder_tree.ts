@@ -1,7 +1,7 @@
 import { constants, type Dirent } from "node:fs";
 import { lstat, open, readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import type { TreeEntry } from "../../ports/projects/upload_files.ts";
+import type { ReadOptions, TreeEntry } from "../../ports/projects/upload_files.ts";
 import { storageFailure } from "./storage_failure.ts";
 import { ABSENT, errorCode } from "../shared/error_code.ts";
 
@@ -20,11 +20,11 @@ export async function* treeEntries(root: string, without: ReadonlySet<string> = 
   }
 }
 
-/** Reads a regular file, but not through symlinks that leave the folder; `undefined` if missing or over `maxBytes`. */
+/** Reads a regular file, but not through symlinks that leave the folder; `undefined` if missing or too large. */
 export async function readInside(
   root: string,
   path: string,
-  { maxBytes }: { readonly maxBytes: number },
+  { maxBytes, tooLarge }: ReadOptions,
 ): Promise<Uint8Array | undefined> {
   if (!isInside(path)) return undefined;
   return absentAsUndefined(async () => {
@@ -33,8 +33,11 @@ export async function readInside(
     if (!real.startsWith(tree + sep)) return undefined;
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using file = await open(real, flags);
-    const { size } = await file.stat().then((found) => (found.isFile() ? found : { size: Number.POSITIVE_INFINITY }));
-    return size <= maxBytes ? new Uint8Array(await file.readFile()) : undefined;
+    const found = await file.stat();
+    if (!found.isFile()) return undefined;
+    if (found.size <= maxBytes) return new Uint8Array(await file.readFile());
+    if (tooLarge) throw tooLarge();
+    return undefined;
   });
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { conflict, type Failure, invalid, invalidField } from "../../domain/failure.ts";
 import type { ReleaseFolder, ReleaseFolders } from "../../ports/deployments/release_folders.ts";
-import type { TreeEntry } from "../../ports/projects/upload_files.ts";
+import type { ReadOptions, TreeEntry } from "../../ports/projects/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
 import { FolderHandle } from "./folder_handle.ts";
@@ -118,11 +118,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
     if (found !== undefined) yield* treeEntries(found.path, LEFT_OUT);
   }
 
-  async read(
-    deploymentId: string,
-    path: string,
-    options: { readonly maxBytes: number },
-  ): Promise<Uint8Array | undefined> {
+  async read(deploymentId: string, path: string, options: ReadOptions): Promise<Uint8Array | undefined> {
     const found = await this.find(deploymentId);
     return found === undefined ? undefined : readInside(found.path, path, options);
   }

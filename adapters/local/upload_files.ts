@@ -9,6 +9,7 @@ import type {
   ReceiveOptions,
   TreeEntry,
   UploadFiles,
+  ReadOptions,
 } from "../../ports/projects/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
@@ -73,7 +74,7 @@ export class LocalUploadFiles implements UploadFiles {
     if (home !== undefined) yield* treeEntries(join(home, "tree"));
   }
 
-  async read(id: string, path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined> {
+  async read(id: string, path: string, options: ReadOptions): Promise<Uint8Array | undefined> {
     const home = this.#home(id);
     return home === undefined ? undefined : readInside(join(home, "tree"), path, options);
   }

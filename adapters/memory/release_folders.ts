@@ -1,7 +1,7 @@
 import { unpack } from "../../domain/archive/unpack.ts";
 import { conflict, type Failure, invalid, invalidField } from "../../domain/failure.ts";
 import type { ReleaseFolder, ReleaseFolders } from "../../ports/deployments/release_folders.ts";
-import type { TreeEntry } from "../../ports/projects/upload_files.ts";
+import type { ReadOptions, TreeEntry } from "../../ports/projects/upload_files.ts";
 import { MemoryTree } from "./memory_tree.ts";
 
 interface Release {
@@ -82,14 +82,12 @@ export class MemoryReleaseFolders implements ReleaseFolders {
     }
   }
 
-  async read(
-    deploymentId: string,
-    path: string,
-    { maxBytes }: { readonly maxBytes: number },
-  ): Promise<Uint8Array | undefined> {
+  async read(deploymentId: string, path: string, { maxBytes, tooLarge }: ReadOptions): Promise<Uint8Array | undefined> {
     const node = this.#releases.get(deploymentId)?.tree.at(path);
     const bytes = node?.kind === "file" ? new TextEncoder().encode(node.content) : undefined;
-    return bytes !== undefined && bytes.length <= maxBytes ? bytes : undefined;
+    if (bytes === undefined || bytes.length <= maxBytes) return bytes;
+    if (tooLarge) throw tooLarge();
+    return undefined;
   }
 
   async digest(

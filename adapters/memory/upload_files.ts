@@ -9,6 +9,7 @@ import type {
   ReceiveOptions,
   TreeEntry,
   UploadFiles,
+  ReadOptions,
 } from "../../ports/projects/upload_files.ts";
 
 type Node =
@@ -69,11 +70,14 @@ export class MemoryUploadFiles implements UploadFiles {
     }
   }
 
-  async read(id: string, path: string, { maxBytes }: { readonly maxBytes: number }): Promise<Uint8Array | undefined> {
+  async read(id: string, path: string, { maxBytes, tooLarge }: ReadOptions): Promise<Uint8Array | undefined> {
     const nodes = this.#uploads.get(id)?.nodes;
     if (nodes === undefined || path.startsWith("/") || path.split("/").includes("..")) return undefined;
     const node = follow(nodes, path);
-    return node?.type === "file" && node.content.length <= maxBytes ? node.content.slice() : undefined;
+    if (node?.type !== "file") return undefined;
+    if (node.content.length <= maxBytes) return node.content.slice();
+    if (tooLarge) throw tooLarge();
+    return undefined;
   }
 
   /** Returns the files of a stored upload as text, by path. */

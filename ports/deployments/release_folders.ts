@@ -1,4 +1,4 @@
-import type { TreeEntry } from "../projects/upload_files.ts";
+import type { ReadOptions, TreeEntry } from "../projects/upload_files.ts";
 
 /** A release folder on disk. Only a finished one may be run. */
 export interface ReleaseFolder {
@@ -14,10 +14,10 @@ export interface ReleaseFiles {
    */
   entries(deploymentId: string): AsyncIterable<TreeEntry>;
   /**
-   * Reads one regular file, never through symlinks that leave the folder. Returns `undefined` when it is absent or over
-   * `maxBytes`.
+   * Reads one regular file, never through symlinks that leave the folder. Returns `undefined` when it is absent or too
+   * large.
    */
-  read(deploymentId: string, path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
+  read(deploymentId: string, path: string, options: ReadOptions): Promise<Uint8Array | undefined>;
   /**
    * Returns the kind of a path and a digest over all names, modes and bytes below it, without following symlinks or
    * including `.git`. An empty path is the whole folder. Returns `undefined` when nothing is there; rejects with an

@@ -1,3 +1,5 @@
+import type { Failure } from "../../domain/failure.ts";
+
 /** Limits of one upload. */
 export interface UploadLimits {
   /** Compressed bytes, as received. */
@@ -23,6 +25,13 @@ export interface TreeEntry {
   readonly path: string;
   readonly type: "file" | "folder" | "link";
   readonly size: number;
+}
+
+/** How much of a file may be read. */
+export interface ReadOptions {
+  readonly maxBytes: number;
+  /** Returns the failure to reject with when the file is larger. Absent: a larger file counts as absent. */
+  readonly tooLarge?: () => Failure;
 }
 
 /** Options of `receive`. */
@@ -56,10 +65,10 @@ export interface UploadFiles {
    */
   list(id: string): AsyncIterable<TreeEntry>;
   /**
-   * Reads one regular file, never through symlinks that leave the folder. Returns `undefined` when it is absent or over
-   * `maxBytes`.
+   * Reads one regular file, never through symlinks that leave the folder. Returns `undefined` when it is absent or too
+   * large.
    */
-  read(id: string, path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
+  read(id: string, path: string, options: ReadOptions): Promise<Uint8Array | undefined>;
   /**
    * Copies a stored upload into an existing empty folder on this machine. The stored upload does not change, so that an
    * interrupted copy can be repeated. Rejects with a `not_found` failure for an unknown id, and with the signal's

@@ -42,6 +42,17 @@ describe("loadCompose()", () => {
     expect(failure.message).toContain("bytes");
   });
 
+  test.each([
+    ["the compose file", "compose.yaml", {}],
+    ["an override file", "compose.override.yaml", { "compose.yaml": "services: {a: {image: a}}" }],
+    ["a file of variables", ".env", { "compose.yaml": "services: {a: {image: a}}" }],
+  ])("refuses %s over the limit, with the limit", async (_, path, others) => {
+    const filling = `# ${"x".repeat(1_000)}\n`.repeat(600);
+    const failure = await composeRefusal({ ...others, [path]: filling });
+    expect(failure).toMatchObject({ kind: "invalid", code: "compose_invalid" });
+    expect(failure.message).toStartWith(`Cannot use ${path}: it is larger than the limit of 512 KiB. `);
+  });
+
   test("refuses files that include each other in a cycle", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 20 }, (_, at) => [

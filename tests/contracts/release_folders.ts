@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isAbsolute } from "node:path";
-import { Failure } from "../../domain/failure.ts";
+import { Failure, invalid } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import { file, link, streamOf, tar } from "../support/inputs/tar_archive.ts";
 import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
@@ -215,6 +215,10 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
         expect(await text(id, path)).toBeUndefined();
       }
       expect(await text(id, "a/b", 4)).toBeUndefined();
+      const failure = invalid("too_large", "Cannot read this: it is too large");
+      const tooLarge = () => failure;
+      expect(await folders.read(id, "a/b", { maxBytes: 4, tooLarge }).catch((reason: unknown) => reason)).toBe(failure);
+      expect(await folders.read(id, "absent", { maxBytes: 4, tooLarge })).toBeUndefined();
       expect(await text(newId("dep"), "a/b")).toBeUndefined();
     });
 

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { Failure } from "../../domain/failure.ts";
+import { Failure, invalid } from "../../domain/failure.ts";
 import type { UploadFiles, UploadLimits } from "../../ports/projects/upload_files.ts";
 import { hostileArchives } from "../support/inputs/hostile_archives.ts";
 import { randomInput } from "../support/inputs/random_input.ts";
@@ -378,6 +378,16 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await content("upl_unknown0000000000000", "d/f")).toBeUndefined();
       expect(text(await files.read(id, "d/f", { maxBytes: 5 }))).toBe("12345");
       expect(await files.read(id, "d/f", { maxBytes: 4 })).toBeUndefined();
+    });
+
+    test("read() rejects with the given failure for oversized files, and only for those", async () => {
+      const id = await receiveEntries(file("d/f", "12345"));
+      const failure = invalid("too_large", "Cannot read this: it is too large");
+      const read = (path: string, maxBytes: number) => files.read(id, path, { maxBytes, tooLarge: () => failure });
+      expect(await failureOf(read("d/f", 4))).toBe(failure);
+      expect(text(await read("d/f", 5))).toBe("12345");
+      expect(await read("d", 0)).toBeUndefined();
+      expect(await read("absent", 0)).toBeUndefined();
     });
 
     test("read() never reads outside of the folder", async () => {

@@ -10,13 +10,13 @@ import type { YamlReader } from "../../../ports/projects/yaml_reader.ts";
 const MAX_FILES = 50;
 /** Includes files that are looked for and absent. */
 const MAX_LOOKS = 500;
-const FILE_BYTES = 524_288;
+const FILE_KIB = 512;
 const ALL_BYTES = 4_194_304;
 const MAX_LISTED = 10;
 
 export interface LoadComposePorts {
   readonly yamlReader: YamlReader;
-  readonly releaseFolders: Pick<ReleaseFiles, "read" | "entries">;
+  readonly releaseFolders: Pick<ReleaseFiles, "read">;
 }
 
 /** Selects the compose file of a source. */
@@ -48,7 +48,10 @@ export function loadCompose({ yamlReader, releaseFolders }: LoadComposePorts) {
     let left = ALL_BYTES;
     let found = 0;
     const load = async ({ path, as }: ComposeNeed): Promise<LoadedFile> => {
-      const bytes = await releaseFolders.read(deploymentId, path, { maxBytes: FILE_BYTES });
+      const bytes = await releaseFolders.read(deploymentId, path, {
+        maxBytes: FILE_KIB * 1_024,
+        tooLarge: () => tooLarge(path),
+      });
       if (bytes === undefined) return "absent";
       left -= bytes.length;
       found += 1;
@@ -88,6 +91,11 @@ function textOf(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function tooLarge(path: string): Failure {
+  const next = "Split it up, or leave out what is not needed";
+  return invalid("compose_invalid", `Cannot use ${path}: it is larger than the limit of ${FILE_KIB} KiB. ${next}`);
 }
 
 function tooMuch(file: string): Failure {

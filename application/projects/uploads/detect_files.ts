@@ -1,7 +1,7 @@
 import { detect, type Detection } from "../../../domain/detection/detect.ts";
 import { isManifest } from "../../../domain/detection/manifests.ts";
 import type { ManifestParser } from "../../../ports/projects/manifest_parser.ts";
-import type { TreeEntry } from "../../../ports/projects/upload_files.ts";
+import type { ReadOptions, TreeEntry } from "../../../ports/projects/upload_files.ts";
 
 const MANIFEST_BYTES = 1_048_576;
 const ALL_MANIFESTS_BYTES = 16 * MANIFEST_BYTES;
@@ -13,7 +13,7 @@ const FAR_AWAY = 100_000;
 /** A readable file tree, wherever it is stored. */
 export interface ReadableTree {
   entries(): AsyncIterable<TreeEntry>;
-  read(path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
+  read(path: string, options: ReadOptions): Promise<Uint8Array | undefined>;
 }
 
 /**

@@ -74,7 +74,7 @@ async function detectAll(ports: DetectProjectPorts, tree: ReadableTree): Promise
   const root = rootDirectory === null ? "" : `${rootDirectory}/`;
   const load = loadCompose({
     yamlReader: ports.yamlReader,
-    releaseFolders: { entries: () => tree.entries(), read: (_, path, options) => tree.read(path, options) },
+    releaseFolders: { read: (_, path, options) => tree.read(path, options) },
   });
   try {
     const { services, warnings } = await load("", { root, file: composeFile, variables: new Map() });

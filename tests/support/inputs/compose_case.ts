@@ -25,7 +25,6 @@ export interface ComposeOptions {
 /** The services and warnings of a case's compose file, or its problems. */
 export async function composeSays(files: ReadonlyMap<string, Uint8Array>, options: ComposeOptions): Promise<object> {
   const releaseFolders = {
-    async *entries() {},
     read: async (_id: string, path: string, { maxBytes }: { readonly maxBytes: number }) => {
       const bytes = files.get(path);
       return bytes && bytes.length <= maxBytes ? bytes : undefined;

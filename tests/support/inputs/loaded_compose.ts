@@ -1,15 +1,17 @@
 import { loadCompose, type LoadComposeOptions } from "../../../application/deployments/sources/load_compose.ts";
 import type { Failure } from "../../../domain/failure.ts";
+import type { ReadOptions } from "../../../ports/projects/upload_files.ts";
 import { patientYamlReader } from "../faults/patient_yaml_reader.ts";
 
 /** Loads `compose.yaml` of these files; `requested` lists the paths that were read. */
 export function loadedCompose(files: Readonly<Record<string, string>>, options: Partial<LoadComposeOptions> = {}) {
   const requested: string[] = [];
   const releaseFolders = {
-    async *entries() {},
-    read: async (_id: string, path: string) => {
+    read: async (_id: string, path: string, { maxBytes, tooLarge }: ReadOptions) => {
       requested.push(path);
-      return files[path] === undefined ? undefined : new TextEncoder().encode(files[path]);
+      const bytes = files[path] === undefined ? undefined : new TextEncoder().encode(files[path]);
+      if (tooLarge && bytes && bytes.length > maxBytes) throw tooLarge();
+      return bytes;
     },
   };
   const run = loadCompose({ yamlReader: patientYamlReader(), releaseFolders });
