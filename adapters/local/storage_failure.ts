@@ -20,7 +20,7 @@ export function storageFailure(action: string, error: unknown): unknown {
         options,
       );
     case "ENOENT":
-      return conflict("upload_discarded", because("its session ended meanwhile; start a new one"), options);
+      return conflict("changed_meanwhile", because("a part of it was removed meanwhile; try again"), options);
     case "ENOSPC":
     case "EDQUOT":
       return storageFull(action, error);
@@ -32,6 +32,13 @@ export function storageFailure(action: string, error: unknown): unknown {
         options,
       );
   }
+}
+
+/** As `storageFailure`, of an upload: its files are gone when its session has ended. */
+export function uploadFailure(action: string, error: unknown): unknown {
+  if (error instanceof Failure || errorCode(error) !== "ENOENT") return storageFailure(action, error);
+  const sentence = `Cannot ${action}: its session ended meanwhile; start a new one`;
+  return conflict("upload_discarded", sentence, { cause: error });
 }
 
 /** The failure of a full disk; `action` follows "Cannot" in the message. */

@@ -15,7 +15,7 @@ import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
 import { DiskReserve, type DiskSpace, diskSpace } from "./disk_reserve.ts";
 import { FolderWriter } from "./folder_writer.ts";
-import { storageFailure } from "./storage_failure.ts";
+import { uploadFailure } from "./storage_failure.ts";
 import { errorCode } from "../shared/error_code.ts";
 import { removeTree } from "./remove_tree.ts";
 
@@ -65,7 +65,7 @@ export class LocalUploadFiles implements UploadFiles {
       await removeTree(part).catch(() => {});
       await rmdir(home).catch(() => {});
       if (!archive.locked) await archive.cancel(error).catch(() => {});
-      throw signal?.aborted ? signal.reason : storageFailure("accept the upload", error);
+      throw signal?.aborted ? signal.reason : uploadFailure("accept the upload", error);
     }
   }
 
@@ -85,7 +85,7 @@ export class LocalUploadFiles implements UploadFiles {
     const before = tree === undefined ? undefined : await absentAsUndefined(() => lstat(tree));
     if (tree === undefined || !before?.isDirectory()) throw gone();
     await copyTree(tree, folder, { ...(signal && { signal }), share: shared }).catch((error: unknown) => {
-      throw signal?.aborted ? signal.reason : storageFailure("copy the upload", error);
+      throw signal?.aborted ? signal.reason : uploadFailure("copy the upload", error);
     });
     // If the upload was removed or replaced meanwhile, the copy may be incomplete.
     if ((await absentAsUndefined(() => lstat(tree)))?.ino !== before.ino) throw gone();
@@ -95,7 +95,7 @@ export class LocalUploadFiles implements UploadFiles {
     const home = this.#home(id);
     if (home === undefined) return;
     await removeTree(home).catch((error: unknown) => {
-      throw storageFailure("remove the upload", error);
+      throw uploadFailure("remove the upload", error);
     });
   }
 

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { storageFailure } from "../../adapters/local/storage_failure.ts";
+import { uploadFailure } from "../../adapters/local/storage_failure.ts";
 import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { eventually } from "../support/eventually.ts";
@@ -299,9 +299,9 @@ describe("LocalUploadFiles on the disk", () => {
     ["ENOENT", "conflict", "upload_discarded"],
     ["ENAMETOOLONG", "invalid", "archive_name_refused"],
     ["EEXIST", "invalid", "archive_conflict"],
-  ])("storageFailure() explains %s", (code, kind, word) => {
+  ])("uploadFailure() explains %s", (code, kind, word) => {
     const error = Object.assign(new Error("/the/path"), { code });
-    const failure = storageFailure("accept the upload", error) as Failure;
+    const failure = uploadFailure("accept the upload", error) as Failure;
     expect([failure.kind, failure.code, failure.cause]).toEqual([kind as Failure["kind"], word, error]);
     expect(failure.message).toMatch(/^Cannot accept the upload: [^/]+$/);
   });

@@ -103,6 +103,15 @@ describe("LocalKeptSources on the disk", () => {
     expect([found.mode & 0o777, found.nlink]).toEqual([0o755, 1]);
   });
 
+  test("keep() of files that are removed meanwhile fails with that reason", async () => {
+    const keeping = kept.keep("dep_vanished", (folder) => rm(folder, { recursive: true }));
+    expect(await keeping.catch((reason: unknown) => reason)).toMatchObject({
+      kind: "conflict",
+      code: "changed_meanwhile",
+      message: "Cannot keep the source: a part of it was removed meanwhile; try again",
+    });
+  });
+
   test("the leftovers of a killed process are listed and removed with the rest", async () => {
     await kept.keep("dep_killed", fill);
     const aside = (ending: string) => join(root, `sources/dep_killed.01234567-89ab-cdef-0123-456789abcdef.${ending}`);
