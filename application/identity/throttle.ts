@@ -22,16 +22,32 @@ export function throttle({ attempts }: { readonly attempts: Attempts }) {
       [`account:${who.account}`, LIMITS.account],
       [`pair:${address}:${who.account}`, LIMITS.pair],
     ] as const;
-    for (const [index, [key, limit]] of keys.entries()) {
-      const wait = await attempts.take(key, { limit, windowMs: MINUTE });
-      if (wait === 0) continue;
-      for (const [taken, most] of keys.slice(0, index))
-        await attempts.giveBack(taken, { limit: most, windowMs: MINUTE });
-      const sentence = `Cannot try again yet: too many attempts failed. Wait ${wait} seconds`;
-      throw new Failure("throttled", "too_many_attempts", sentence, { retryAfter: wait });
+    const taken: (typeof keys)[number][] = [];
+    const giveBack = async () => {
+      for (const [key, limit] of taken) await attempts.giveBack(key, { limit, windowMs: MINUTE });
+    };
+    try {
+      for (const each of keys) {
+        const [key, limit] = each;
+        const wait = await attempts.take(key, { limit, windowMs: MINUTE });
+        if (wait > 0) throw tooMany(wait);
+        taken.push(each);
+      }
+    } catch (error) {
+      await giveBack().catch(() => {});
+      throw error;
     }
-    const result = await guess();
-    for (const [key, limit] of keys) await attempts.giveBack(key, { limit, windowMs: MINUTE });
+    const result = await guess().catch(async (error: unknown) => {
+      // An outage says nothing about the guess; during one, the store of attempts may be away too.
+      if (error instanceof Failure && error.kind === "unavailable") await giveBack().catch(() => {});
+      throw error;
+    });
+    await giveBack();
     return result;
   };
+}
+
+function tooMany(wait: number): Failure {
+  const sentence = `Cannot try again yet: too many attempts failed. Wait ${wait} seconds`;
+  return new Failure("throttled", "too_many_attempts", sentence, { retryAfter: wait });
 }
