@@ -51,6 +51,7 @@ export class ContainerUsage {
     const stats = await this.#stats(record.Id);
     const after = sampleOf(stats, StartedAt);
     if (!stats || !before || !after) return undefined;
+    this.#forgetOld();
     this.#samples.set(record.Id, after);
     const networks = Object.values(stats.networks ?? {});
     return {
@@ -62,8 +63,14 @@ export class ContainerUsage {
     };
   }
 
-  forget(containerId: string): void {
-    this.#samples.delete(containerId);
+  /** How many containers it has samples of: only those measured in the last seconds, which may be gone since. */
+  get sampled(): number {
+    return this.#samples.size;
+  }
+
+  #forgetOld(): void {
+    const oldest = Date.now() - FRESH_MS;
+    for (const [id, { at }] of this.#samples) if (at < oldest) this.#samples.delete(id);
   }
 
   #stats(containerId: string): Promise<Stats | undefined> {

@@ -176,7 +176,6 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
         await this.#leave(record, "stop", graceMs).catch(ignoreRefusal);
         await beforeForgetting?.();
         await this.#departures.run(scope, () => this.#own.remove(Id));
-        this.#usage.forget(Id);
         await this.#networks.release(scope);
         await this.#names.tidy(scope);
       }
