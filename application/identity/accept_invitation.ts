@@ -1,4 +1,5 @@
-import { invalid, invalidField } from "../../domain/failure.ts";
+import { invalid } from "../../domain/failure.ts";
+import { readName } from "../../domain/given_name.ts";
 import { newId } from "../../domain/id.ts";
 import type { Invitation } from "../../domain/identity/identity.ts";
 import { covers } from "../../domain/identity/permission.ts";
@@ -76,8 +77,7 @@ async function stranger(
   { name: given, password }: Acceptance,
 ): Promise<InvitationTaker> {
   checkPassword(password);
-  const name = given.trim();
-  if (!name) throw invalidField("name", "give your name");
+  const name = readName(given, "give your name");
   return { kind: "new", userId: newId("usr"), name, passwordHash: await passwords.hash(password) };
 }
 

@@ -1,4 +1,5 @@
 import { invalidField } from "../../domain/failure.ts";
+import { readName } from "../../domain/given_name.ts";
 import { normalEmail, type User } from "../../domain/identity/identity.ts";
 import { type Principal, refuseNarrowed, unauthenticated } from "../../domain/identity/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
@@ -22,8 +23,7 @@ export function changeProfile(ports: ConfirmPasswordPorts) {
     refuseNarrowed(by);
     const email = change.email === undefined ? undefined : normalEmail(change.email);
     if (change.email !== undefined && !email) throw invalidField("email", "this is not an e-mail address");
-    const name = change.name?.trim();
-    if (name === "") throw invalidField("name", "give a name");
+    const name = change.name === undefined ? undefined : readName(change.name, "give a name");
     const store = () => ports.users.change(by.userId, { ...(name && { name }), ...(email && { email }) });
     if (email) await confirm(by, change.current, from);
     // A refusal reveals that the address has an account, so attempts are throttled against enumeration.

@@ -1,4 +1,5 @@
 import { Failure, invalidField } from "../../domain/failure.ts";
+import { readName } from "../../domain/given_name.ts";
 import { newId } from "../../domain/id.ts";
 import type { Organization } from "../../domain/identity/identity.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
@@ -26,8 +27,7 @@ export function createOrganization({
         "Cannot create an organization: only the first owner of this installation may",
       );
     }
-    const name = input.name.trim();
-    if (!name) throw invalidField("name", "give the organization a name");
+    const name = readName(input.name, "give the organization a name");
     const slug = input.slug ?? slugOf(name);
     if (!isSlug(slug)) throw invalidField("slug", "use lower-case letters, digits and -, at most 40");
     const createdAt = clock.now();

@@ -1,4 +1,5 @@
 import { invalidField } from "../../domain/failure.ts";
+import { readName } from "../../domain/given_name.ts";
 import { newId } from "../../domain/id.ts";
 import type { AccessToken } from "../../domain/identity/identity.ts";
 import {
@@ -32,8 +33,7 @@ export function createToken({ clock, tokens }: { readonly clock: Clock; readonly
   ): Promise<{ readonly token: AccessToken; readonly text: string }> {
     refuseNarrowed(by);
     const createdAt = clock.now();
-    const name = input.name.trim();
-    if (!name) throw invalidField("name", "give the token a name");
+    const name = readName(input.name, "give the token a name");
     const narrowing = narrowingOf(by, input);
     const limit = by.credential.kind === "token" ? by.expiresAt : null;
     const expiresAt = input.expiresAt ?? limit;

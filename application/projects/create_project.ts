@@ -1,6 +1,7 @@
 import type { DomainName } from "../../domain/domains/domain_name.ts";
 import { isPreviewLabel } from "../../domain/deployments/preview_label.ts";
 import { conflict, invalidField } from "../../domain/failure.ts";
+import { readName } from "../../domain/given_name.ts";
 import { newId } from "../../domain/id.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import {
@@ -104,11 +105,9 @@ export function randomEnding(): string {
     .slice(0, 6);
 }
 
-/** Trims a project's name; refuses an empty one. */
+/** Trims a project's name; refuses an empty one, and control characters. */
 export function checkName(text: string): string {
-  const name = text.trim();
-  if (!name) throw invalidField("name", "give the project a name");
-  return name;
+  return readName(text, "give the project a name");
 }
 
 /** Refuses a slug that cannot be a host label. */

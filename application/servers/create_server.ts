@@ -1,5 +1,6 @@
 import { invalidField } from "../../domain/failure.ts";
 import { readHostKey } from "../../domain/servers/host_key.ts";
+import { readName } from "../../domain/given_name.ts";
 import { newId } from "../../domain/id.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import { checkServerAddress, type Server, type ServerCredentials } from "../../domain/servers/server.ts";
@@ -55,11 +56,9 @@ export function createServer(ports: CreateServerPorts) {
   };
 }
 
-/** Trims a server's name; refuses an empty one. */
+/** Trims a server's name; refuses an empty one, and control characters. */
 export function checkServerName(text: string): string {
-  const name = text.trim();
-  if (!name) throw invalidField("name", "give the server a name");
-  return name;
+  return readName(text, "give the server a name");
 }
 
 /** Parses a fingerprint or a public key line into the fingerprint that is stored. */

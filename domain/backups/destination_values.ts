@@ -1,3 +1,4 @@
+import { hasControls, readName } from "../given_name.ts";
 import { invalidField } from "../failure.ts";
 import { readHostKey } from "../servers/host_key.ts";
 import { isHostName, parseAddress } from "../network_address.ts";
@@ -15,10 +16,8 @@ const DEFAULT_SSH_PORT = 22;
 
 /** Normalizes a name, or throws if it is invalid. */
 export function readDestinationName(text: string): string {
-  const name = text.trim();
-  if (!name) throw invalidField("name", "it is blank: give the destination a name");
+  const name = readName(text, "it is blank: give the destination a name");
   if ([...name].length > MAX_NAME) throw invalidField("name", `it is longer than ${MAX_NAME} characters`);
-  if (hasControls(name)) throw invalidField("name", "it contains a control character");
   return name;
 }
 
@@ -96,8 +95,4 @@ async function readKey(text: string | null): Promise<string | null> {
 function matching(pattern: RegExp, field: string, text: string | null, advice: string): string | null {
   if (text === null || pattern.test(text)) return text;
   throw invalidField(field, advice);
-}
-
-function hasControls(text: string): boolean {
-  return /\p{Cc}/u.test(text);
 }

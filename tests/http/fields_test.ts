@@ -195,6 +195,25 @@ describe("fields", () => {
     expect(answer.body.error).toBe(`Cannot accept the request: "${path}" ${message}`);
   });
 
+  const ssh = { sshHost: "192.0.2.7", sshUser: "deploy", sshPassword: "word" };
+  test.each([
+    ["POST", "/api/projects", {}],
+    ["POST", "/api/projects/ensure", {}],
+    ["PATCH", "/api/projects/:id", {}],
+    ["POST", "/api/organizations", {}],
+    ["POST", "/api/tokens", {}],
+    ["POST", "/api/servers", ssh],
+    ["POST", "/api/backup-destinations", { kind: "local", endpoint: "/srv/backups" }],
+    ["PATCH", "/api/auth/me", {}],
+  ])("%s %s refuses a name with control characters", async (method, path, rest) => {
+    const body = { name: "Harbour\nwest", ...rest };
+    const refused = await asOwner(method, path.replace(":id", projectId), { body });
+    expect([refused.status, refused.body.details]).toEqual([
+      400,
+      [{ path: "name", message: "it contains a control character, such as a line break. Leave it out" }],
+    ]);
+  });
+
   test("values that the rules refuse get a suggestion too", async () => {
     expect(await errorOf("/api/backup-destinations", { name: "x", kind: "s3" })).toBe(
       'Cannot accept "kind": must be one of s3_compatible, sftp, platform_server, local (did you mean "s3_compatible"?)',
