@@ -1,5 +1,6 @@
 import { SOLE_SERVICE } from "../../domain/services/sole_service.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { refuseUnknownService } from "../../domain/deployments/refuse_unknown_service.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
@@ -22,12 +23,13 @@ export interface LogQuery {
   readonly kind: "build" | "runtime";
 }
 
-/** Reads a page of a deployment's log, also during the build. */
+/** Reads a page of a deployment's log, also during the build. Rejects for a service that it does not have. */
 export function readLogs(ports: ReadLogsPorts) {
   const find = findDeployment(ports);
   return async function (by: Principal, id: string, query: LogQuery): Promise<readonly LoggedLine[]> {
     const deployment = await find(by, id, "deployment:read");
     const { since, limit, tail, service, kind } = query;
+    refuseUnknownService(deployment, service);
     if (kind === "build") {
       const only = { type: "log", ...(service && !isSole(deployment, service) && { service }) } as const;
       const wanted = { since, limit: tail ?? limit, newest: tail !== undefined, only };
@@ -56,7 +58,7 @@ export function downloadLogs(ports: ReadLogsPorts) {
     id: string,
     query: Pick<LogQuery, "kind" | "service" | "tail"> & { readonly since?: number },
   ): Promise<AsyncIterable<string>> {
-    await find(by, id, "deployment:read");
+    refuseUnknownService(await find(by, id, "deployment:read"), query.service);
     const begun = Date.now();
     return (async function* () {
       for (let { since = 0 } = query; ;) {

@@ -1,4 +1,5 @@
 import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
+import { refuseUnknownService } from "../../domain/deployments/refuse_unknown_service.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import { findDeployment } from "../deployments/find_deployment.ts";
 import type { FollowOptions } from "../deployments/follow_deployment.ts";
@@ -23,7 +24,7 @@ export interface FollowOutputOptions extends FollowOptions {
 /**
  * Streams the output of a deployment's services after number `since`, numbered like the runtime log, until the
  * deployment is no longer live and all lines were sent, or the caller loses the permission to read it. Returns
- * `undefined` when there is nothing left to send. All followers of the same log in this process share one poll of the
+ * `undefined` when there is nothing left to send, and rejects for a service that it does not have. All followers of the same log in this process share one poll of the
  * runtime.
  */
 export function followOutput(ports: OutputPollPorts, { recheckMs = RECHECK_MS, feed = FEED_OPTIONS } = {}) {
@@ -35,6 +36,7 @@ export function followOutput(ports: OutputPollPorts, { recheckMs = RECHECK_MS, f
     { caller, service, signal, since }: FollowOutputOptions,
   ): Promise<AsyncIterable<readonly DeploymentEvent[]> | undefined> {
     const deployment = await find(by, id, "deployment:read");
+    refuseUnknownService(deployment, service);
     if (await new OutputPoll(ports, id, service).isDone(deployment, since)) return undefined;
     const allowed = async () => void (await find(await caller(), id, "deployment:read"));
     const key = JSON.stringify([id, service ?? null]);

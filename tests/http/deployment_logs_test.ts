@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type DeployingApp, deployingApp } from "../support/apps/deploying_app.ts";
-import { BUILD, START } from "../support/apps/engine_scene.ts";
+import { BUILD, REPOSITORY, START } from "../support/apps/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
 
 const LINES = Array.from({ length: 50 }, (_, index) => `line ${index + 1}`);
@@ -71,7 +71,6 @@ describe("GET /api/deployments/:id/logs", () => {
     ]);
     expect(nextSince).toBe(2);
     expect((await app.get(`/${id}/logs?kind=runtime&since=1`)).body.data).toHaveLength(1);
-    expect((await app.get(`/${id}/logs?kind=runtime&service=other`)).body.data).toEqual([]);
   });
 
   test("returns the last lines by `tail`, in order, of those after `since`", async () => {
@@ -112,7 +111,30 @@ describe("GET /api/deployments/:id/logs", () => {
     const all = (await app.get(`/${id}/logs`)).body.data as Line[];
     expect((await app.get(`/${id}/logs?service=app`)).body.data).toEqual(all);
     expect((await app.get(`/${id}/logs?service=app&tail=2`)).body.data).toEqual(all.slice(-2));
-    expect((await app.get(`/${id}/logs?service=other`)).body.data).toEqual([]);
+  });
+
+  test.each(["logs?service=ap", "logs?kind=runtime&service=ap", "stream?kind=runtime&service=ap"])(
+    "%s names the services when there is no such one",
+    async (path) => {
+      await using app = await deployingApp();
+      const id = await built(app);
+      const message = 'this deployment has no such service (did you mean "app"?); its only service is app';
+      for (const accept of ["application/json", "text/plain"]) {
+        const refused = await app.ask(`/${id}/${path}`, { headers: { accept } });
+        expect(refused.status).toBe(400);
+        expect(await refused.json()).toMatchObject({
+          code: "invalid_request",
+          details: [{ path: "service", message }],
+        });
+      }
+    },
+  );
+
+  test("accepts any service as long as the services are not known yet", async () => {
+    await using app = await deployingApp();
+    delete app.world.sources.known.git[REPOSITORY];
+    const failed = await app.deployed(await app.project());
+    expect((await app.get(`/${failed}/logs?service=web`)).body.data).toEqual([]);
   });
 
   test("returns the output of a program that was replaced, or did not come up", async () => {

@@ -95,7 +95,7 @@ describe("GET /api/deployments/:id/stream?kind=runtime", () => {
     expect((await app.ask(`/${failed}/stream?kind=runtime`)).status).toBe(204);
     app.world.builder.scripts.delete(BUILD);
     const { id } = await running(app);
-    expect((await app.ask(`/${id}/stream?kind=runtime&service=other`)).status).toBe(204);
+    expect((await app.ask(`/${id}/stream?kind=runtime&service=other`)).status).toBe(400);
     app.world.sources.known.git[REPOSITORY] = { commits: [commit("b2", SITE)] };
     const site = await app.deployed(await app.project());
     expect((await app.get(`/${site}`)).body.data.active).toBe(true);
