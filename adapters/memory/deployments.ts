@@ -57,6 +57,15 @@ export class MemoryDeployments implements Deployments {
     return newestFirst(rows, EVERYTHING, BY_CREATION).items;
   }
 
+  async usingFilesOf(deploymentIds: readonly string[]): Promise<readonly Deployment[]> {
+    const all = this.#tables.allDeployments().filter(({ artifactOf, services, source }) => {
+      const origin = "deploymentId" in source ? source.deploymentId : null;
+      const named = [artifactOf, origin, ...services.map(({ filesOf }) => filesOf)];
+      return named.some((id) => id !== null && id !== undefined && deploymentIds.includes(id));
+    });
+    return copied([...all]);
+  }
+
   async change(
     id: string,
     how: (deployment: Deployment) => DeploymentChange | undefined,

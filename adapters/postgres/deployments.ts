@@ -87,6 +87,20 @@ export class PostgresDeployments implements Deployments {
     return rows.map(toDeployment);
   }
 
+  async usingFilesOf(deploymentIds: readonly string[]): Promise<readonly Deployment[]> {
+    if (deploymentIds.length === 0) return [];
+    const rows = await this.#database.run(
+      (sql) => sql<DeploymentRow[]>`
+        select ${deploymentColumns(sql)} from deployments
+        where record ->> 'artifactOf' = any (${deploymentIds}::text[])
+          or record -> 'source' ->> 'deploymentId' = any (${deploymentIds}::text[])
+          or exists (
+            select from jsonb_array_elements(record -> 'services') as service
+            where service ->> 'filesOf' = any (${deploymentIds}::text[]))`,
+    );
+    return rows.map(toDeployment);
+  }
+
   async change(
     id: string,
     how: (deployment: Deployment) => DeploymentChange | undefined,

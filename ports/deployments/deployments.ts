@@ -34,6 +34,11 @@ export interface Deployments {
   /** Returns all stored deployments of a project, newest first. */
   ofProject(projectId: string): Promise<readonly Deployment[]>;
   /**
+   * Returns the deployments of all projects that name the files of one of these deployments, which may be deleted: as
+   * their own, as those of a service, or as their source.
+   */
+  usingFilesOf(deploymentIds: readonly string[]): Promise<readonly Deployment[]>;
+  /**
    * Changes the deployment as currently stored. `how` may run again when another change came first, and returns
    * `undefined` to change nothing. Resolves to the resulting deployment, or `undefined` when there is none. Passes on
    * errors that `how` throws.

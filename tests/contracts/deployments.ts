@@ -235,6 +235,26 @@ export function deploymentsContract(
       expect(await world().deployments.ofProject(newId("prj"))).toEqual([]);
     });
 
+    test("usingFilesOf() returns the deployments of all projects that name the files of these, deleted or not", async () => {
+      const [gone, there] = [newId("dep"), (await aDeployment(world())).id];
+      const service = FULL.services[0]!;
+      const source = { kind: "copy", deploymentId: there } as const;
+      const users = [
+        await aDeployment(world(), { artifactOf: gone }),
+        await aDeployment(world(), { services: [{ ...service, filesOf: gone }] }),
+        await aDeployment(world(), { source }),
+      ];
+      await aDeployment(world(), { artifactOf: newId("dep"), rollbackOf: gone });
+      const found = async (...ids: string[]) => (await world().deployments.usingFilesOf(ids)).map(({ id }) => id);
+      const expected = users.map(({ id }) => id);
+      expect((await found(gone, there)).toSorted()).toEqual(expected.toSorted());
+      expect((await found(gone)).toSorted()).toEqual(expected.slice(0, 2).toSorted());
+      expect(await found(there)).toEqual(expected.slice(2));
+      expect(await world().deployments.usingFilesOf([there])).toEqual(users.slice(2));
+      expect(await found()).toEqual([]);
+      expect(await found(newId("dep"))).toEqual([]);
+    });
+
     test("change() stores every field with its events and returns the result", async () => {
       const before = await aDeployment(world(), {}, [logLine("first")]);
       const expected = { ...before, ...FULL };

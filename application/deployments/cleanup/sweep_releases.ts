@@ -39,6 +39,7 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
   async function sweep(): Promise<void> {
     const occupied = await stop();
     const previews: Deployment[] = [];
+    const unused = new Map<string, Deployment | undefined>();
     for await (const id of releaseFolders.list()) {
       const preparedSince = preparedAt(id);
       if (preparedSince) {
@@ -48,13 +49,20 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
       const deployment = await deployments.get(id);
       if (deployment && servesAsPreview(deployment)) previews.push(deployment);
       const kept = deployment && (isRunning(deployment) || deployment.artifactAvailable);
-      const used = kept || occupied.has(id) || (await shares(id));
-      if (used) continue;
+      if (!kept && !occupied.has(id)) unused.set(id, deployment);
+    }
+    await removeUnshared(unused);
+    await endSurplus(previews);
+  }
+
+  async function removeUnshared(unused: ReadonlyMap<string, Deployment | undefined>): Promise<void> {
+    const isShared = await sharing([...unused.keys()]);
+    for (const [id, deployment] of unused) {
+      if (isShared(id)) continue;
       if (deployment) await dropVolumes(ports, deployment);
       else if (await installation.usesContainers()) await dropScope(ports, id);
       await releaseFolders.remove(id);
     }
-    await endSurplus(previews);
   }
 
   /** Every deployment ends surplus previews; this covers a changed window or a removed pin. */
@@ -67,18 +75,16 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
   }
 
   /**
-   * Whether another deployment uses the release folder of a deleted one, will start from it, or has taken over
-   * instances that run in it.
+   * Tells which of these release folders another deployment uses, will start from, or has taken over instances of. That
+   * deployment need not serve, and its project need not serve anything.
    */
-  async function shares(artifactOf: string): Promise<boolean> {
+  async function sharing(artifacts: readonly string[]): Promise<(artifactOf: string) => boolean> {
+    if (artifacts.length === 0) return () => false;
+    const others = await deployments.usingFilesOf(artifacts);
     const live = await liveReleases.list();
-    if (live.some(({ deployment }) => runsPartOf(deployment, artifactOf))) return true;
-    const projectIds = new Set(live.map(({ project }) => project.id));
-    for (const projectId of projectIds) {
-      const all = await deployments.ofProject(projectId);
-      if (all.some((deployment) => needsArtifact(deployment, artifactOf))) return true;
-    }
-    return false;
+    return (artifactOf) =>
+      others.some((other) => needsArtifact(other, artifactOf)) ||
+      live.some(({ deployment }) => runsPartOf(deployment, artifactOf));
   }
 }
 

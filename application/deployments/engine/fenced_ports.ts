@@ -12,7 +12,7 @@ const READS: Reads = {
   serviceSets: ["read"],
   containerEngine: ["answers"],
   deploymentEvents: ["read", "last", "follow"],
-  deployments: ["find", "get", "ofProject", "environment"],
+  deployments: ["find", "get", "ofProject", "usingFilesOf", "environment"],
   domains: ["list", "find"],
   edge: ["drained"],
   healthProbe: ["check"],

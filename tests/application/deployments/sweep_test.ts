@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { sweepReleases } from "../../../application/deployments/cleanup/sweep_releases.ts";
 import { preparedAt, preparedFolder } from "../../../domain/deployments/prepared_folder.ts";
 import { EngineScene, START } from "../../support/apps/engine_scene.ts";
+import { eventually } from "../../support/eventually.ts";
 import { intercepted } from "../../support/faults/intercepted.ts";
 
 test("the sweep keeps what is live, kept, running or shared, and removes the rest", async () => {
@@ -27,6 +28,28 @@ test("the sweep keeps what is live, kept, running or shared, and removes the res
   expect(await scene.running()).toContain(live.id);
   await scene.useCases.cancelDeployment(scene.by, building.id);
   scene.memory.builder.scripts.clear();
+  expect((await scene.settled((await scene.useCases.rollback(scene.by, back.id)).id)).status).toBe("ready");
+});
+
+test("the sweep keeps a shared folder of a project that serves nothing, too", async () => {
+  await using scene = await EngineScene.open({ engine: { rollbackWindow: 2 } });
+  const project = await scene.project();
+  const sweep = sweepReleases(scene.memory, 2);
+  const first = await scene.deployed(project);
+  scene.memory.clock.advance(1_000);
+  const second = await scene.deployed(project);
+  scene.memory.clock.advance(1_000);
+  const back = await scene.settled((await scene.useCases.rollback(scene.by, first.id)).id);
+  scene.memory.clock.advance(1_000);
+  const live = await scene.deployed(project);
+  for (const { id } of [first, second, live]) await scene.useCases.removeDeployment(scene.by, id);
+  await eventually(
+    () => scene.running(),
+    (running) => running.length === 0,
+  );
+  await scene.memory.releaseFolders.make("dep_leftover");
+  await sweep();
+  expect(await scene.folders()).toEqual([first.id]);
   expect((await scene.settled((await scene.useCases.rollback(scene.by, back.id)).id)).status).toBe("ready");
 });
 
