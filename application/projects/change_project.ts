@@ -10,13 +10,14 @@ import {
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import { checkHostPaths } from "./check_host_paths.ts";
-import type { CheckLocalPathPorts } from "./check_local_path.ts";
 import { checkServices } from "./check_services.ts";
 import { checkName, checkSlug } from "./create_project.ts";
 import { findProject } from "./find_project.ts";
 import { nameLocalPath } from "./name_local_path.ts";
+import { nameRepository, type NameRepositoryPorts } from "./name_repository.ts";
+import type { CheckLocalPathPorts } from "./check_local_path.ts";
 
-export interface ChangeProjectPorts extends CheckLocalPathPorts {
+export interface ChangeProjectPorts extends CheckLocalPathPorts, NameRepositoryPorts {
   readonly clock: Clock;
   readonly projects: Projects;
 }
@@ -31,13 +32,14 @@ export interface ProjectAmendment {
 export function changeProject(ports: ChangeProjectPorts) {
   const find = findProject(ports);
   const namePath = nameLocalPath(ports);
+  const nameGit = nameRepository(ports);
   const checkHost = checkHostPaths(ports);
   const checkGiven = checkServices(ports);
   return async function (by: Principal, id: string, amendment: ProjectAmendment): Promise<Project> {
     const found = await find(by, id, "project:write");
     const name = amendment.name === undefined ? undefined : checkName(amendment.name);
     if (amendment.slug !== undefined) checkSlug(amendment.slug);
-    const wanted = await namePath(by, amendment.settings);
+    const wanted = await nameGit(by, await namePath(by, amendment.settings), found.settings);
     if (wanted.services) {
       // Permission first: validation messages must not reveal anything to callers who may not allow host paths.
       checkHost(by, { before: found.settings, change: wanted, target: { id, projectId: id } });

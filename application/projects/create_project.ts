@@ -21,6 +21,7 @@ import { checkHostPaths } from "./check_host_paths.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 import { checkServices } from "./check_services.ts";
 import { nameLocalPath } from "./name_local_path.ts";
+import { nameRepository, type NameRepositoryPorts } from "./name_repository.ts";
 
 export interface ProjectInput {
   readonly name: string;
@@ -28,7 +29,7 @@ export interface ProjectInput {
   readonly settings: ProjectSettingsChange;
 }
 
-export interface CreateProjectPorts extends CheckLocalPathPorts {
+export interface CreateProjectPorts extends CheckLocalPathPorts, NameRepositoryPorts {
   readonly baseDomain: string;
   readonly clock: Clock;
   readonly projects: Projects;
@@ -39,6 +40,7 @@ export interface CreateProjectPorts extends CheckLocalPathPorts {
 /** Creates a project with a free host name of its own; a taken one gets a random suffix. */
 export function createProject(ports: CreateProjectPorts) {
   const namePath = nameLocalPath(ports);
+  const nameGit = nameRepository(ports);
   const checkHost = checkHostPaths(ports);
   const checkGiven = checkServices(ports);
   return async function (by: Principal, input: ProjectInput): Promise<Project> {
@@ -47,7 +49,7 @@ export function createProject(ports: CreateProjectPorts) {
     const slug = input.slug ?? slugOf(name);
     checkSlug(slug);
     checkSources(input.settings);
-    const settings = mergeSettings({}, await namePath(by, input.settings));
+    const settings = mergeSettings({}, await nameGit(by, await namePath(by, input.settings)));
     checkSettings(settings);
     checkHost(by, { before: {}, change: settings });
     if (settings.services) await checkGiven(settings.services, { settings });

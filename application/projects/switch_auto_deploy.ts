@@ -1,22 +1,46 @@
-import { invalid } from "../../domain/failure.ts";
+import { Failure, invalid } from "../../domain/failure.ts";
+import type { RepositoryName } from "../../domain/githost/repository.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import type { Project } from "../../domain/projects/project.ts";
+import { registerWebhook, type WebhookPorts } from "../githost/webhooks.ts";
 import { changeProject, type ChangeProjectPorts } from "./change_project.ts";
 import { findProject } from "./find_project.ts";
 
-/** Turns auto-deploy on push off; refuses to turn it on as long as no git host reports pushes (no webhooks). */
-export function switchAutoDeploy(ports: ChangeProjectPorts) {
+export interface SwitchAutoDeployPorts extends ChangeProjectPorts, WebhookPorts {}
+
+/**
+ * Turns auto-deploy on push on or off. Turning it on makes sure that pushes are reported: by the app, or by a webhook of
+ * the repository, which is registered.
+ */
+export function switchAutoDeploy(ports: SwitchAutoDeployPorts) {
   const find = findProject(ports);
   const change = changeProject(ports);
-  return async function (by: Principal, id: string, enabled: boolean): Promise<Project> {
-    await find(by, id, "project:write");
-    if (enabled) {
-      throw invalid(
-        "auto_deploy_unavailable",
-        "Cannot deploy on every push: this version is not connected to a git host, so it receives none. " +
-          "Deploy with POST /api/deployments after a push",
-      );
+  const register = registerWebhook(ports);
+  return async function (by: Principal, id: string, enabled: boolean, signal: AbortSignal): Promise<Project> {
+    const { settings } = await find(by, id, "project:write");
+    const { gitOwner: owner, gitRepo: repo } = settings;
+    // Without a repository, the change below refuses it.
+    if (enabled && owner && repo && !(await isReported({ owner, repo }, by))) {
+      await register(by, { owner, repo }, signal).catch(explain);
     }
-    return change(by, id, { settings: { autoDeploy: false } });
+    return change(by, id, { settings: { autoDeploy: enabled } });
   };
+
+  /** Whether the webhook of the app reports the pushes of a repository. */
+  async function isReported({ owner }: RepositoryName, { organizationId }: Principal): Promise<boolean> {
+    if (!ports.gitHost.webhookSecret) return false;
+    const installations = await ports.installations.list(organizationId);
+    return installations.some(
+      ({ account, suspended }) => !suspended && account.login.toLowerCase() === owner.toLowerCase(),
+    );
+  }
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof Failure) || error.code !== "githost_not_connected") throw error;
+  throw invalid(
+    "auto_deploy_unavailable",
+    "Cannot deploy on every push: the git host is not connected, so it reports none. Connect it with " +
+      "POST /api/githost/connect, or deploy with POST /api/deployments after a push",
+  );
 }

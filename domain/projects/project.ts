@@ -17,6 +17,8 @@ export interface ProjectSettings {
   readonly gitRepo?: string;
   readonly gitBranch?: string;
   readonly gitUrl?: string;
+  /** Whether a member who can see the repository linked it; only then builds use the git host's connection. */
+  readonly gitAccess?: boolean;
   readonly localPath?: string;
   /** Whether an admin set `localPath`; then everyone who may deploy the project may deploy from it. */
   readonly localPathByAdmin?: boolean;
@@ -93,7 +95,7 @@ export function slugOf(name: string): string {
 }
 
 /** The settings of each source; setting one source replaces the others. */
-const SOURCES = [["gitOwner", "gitRepo"], ["gitUrl"], ["localPath", "localPathByAdmin"]] as const;
+const SOURCES = [["gitOwner", "gitRepo", "gitAccess"], ["gitUrl"], ["localPath", "localPathByAdmin"]] as const;
 
 /**
  * Applies a change to settings; `null` removes. A new source replaces the old one, and unlinking from the git host

@@ -1,9 +1,10 @@
 import { Elysia, t } from "elysia";
 import type { CloneToken } from "../../application/githost/mint_clone_token.ts";
 import type { GitHostUseCases } from "../../application/githost/use_cases.ts";
+import type { Branch } from "../../domain/githost/repository.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { done, Done, EmptyObject, listed, many, object, one, text } from "../schema.ts";
+import { done, Done, EmptyObject, listResponse, many, object, one, text, viewText } from "../schema.ts";
 import {
   BranchesFlag,
   BranchView,
@@ -24,6 +25,9 @@ import {
 
 const FAILURES = [400, 502, 503];
 
+const repositoryText = viewText(repositoryView);
+const branchText = viewText(({ name, sha, protected: isProtected }: Branch) => ({ name, sha, protected: isProtected }));
+
 /** Routes of the repositories on the git host. */
 export function repositoryRoutes(access: Access, useCases: GitHostUseCases) {
   return new Elysia({ prefix: "/api/githost", tags: ["Git host"] })
@@ -40,7 +44,7 @@ function listRoutes(access: Access, useCases: GitHostUseCases) {
     .get(
       "/repos",
       ({ principal, query, request: { signal } }) =>
-        listed(query, (page) => useCases.listRepositories(principal, query, page, signal), repositoryView),
+        listResponse(query, (page) => useCases.listRepositories(principal, query, page, signal), repositoryText),
       {
         permission: "githost:list",
         query: RepositoriesQuery,
@@ -55,10 +59,10 @@ function listRoutes(access: Access, useCases: GitHostUseCases) {
     .get(
       "/orgs/:org/repos",
       ({ principal, params: { org: owner }, query, request: { signal } }) =>
-        listed(
+        listResponse(
           query,
           (page) => useCases.listRepositories(principal, { ...query, owner }, page, signal),
-          repositoryView,
+          repositoryText,
         ),
       {
         permission: "githost:list",
@@ -148,10 +152,10 @@ function contentRoutes(access: Access, useCases: GitHostUseCases) {
     .get(
       "/branches",
       ({ principal, params, query, request: { signal } }) =>
-        listed(
+        listResponse(
           query,
           (page) => useCases.listBranches(principal, params, { ...page, search: query.search }, signal),
-          ({ name, sha, protected: isProtected }) => ({ name, sha, protected: isProtected }),
+          branchText,
         ),
       {
         permission: "githost:list",

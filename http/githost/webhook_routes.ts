@@ -11,15 +11,18 @@ import {
   explained,
   IdPath,
   integer,
-  listed,
+  listResponse,
   many,
   nullable,
   object,
   PageQuery,
   Time,
+  viewText,
 } from "../schema.ts";
 
 const MAX_BYTES = 26_214_400;
+
+const deliveryText = viewText(deliveryView);
 
 const DeliveryView = object(
   described(
@@ -85,7 +88,7 @@ export function webhookRoutes(access: Access, useCases: GitHostUseCases) {
     .get(
       "/api/projects/:id/webhook-deliveries",
       ({ principal, params, query }) =>
-        listed(query, (page) => useCases.listDeliveries(principal, params.id, page), deliveryView),
+        listResponse(query, (page) => useCases.listDeliveries(principal, params.id, page), deliveryText),
       {
         permission: "project:read",
         params: IdPath,

@@ -201,9 +201,9 @@ function linkingProjects(access: Access, useCases: UseCases) {
     )
     .post(
       "/:id/auto-deploy",
-      async ({ principal, params, body: { enabled } }) => ({
+      async ({ principal, params, body: { enabled }, request }) => ({
         success: true,
-        project: projectView(await useCases.switchAutoDeploy(principal, params.id, enabled)),
+        project: projectView(await useCases.switchAutoDeploy(principal, params.id, enabled, request.signal)),
       }),
       {
         permission: "project:write",
@@ -211,9 +211,10 @@ function linkingProjects(access: Access, useCases: UseCases) {
         body: AutoDeployBody,
         ...operation({
           name: "project.auto_deploy",
-          summary: "Disable deploying on every push; enabling it is rejected while no git host is connected",
+          summary:
+            "Deploy on every push to the linked repository, or stop that; registers a webhook where none reports pushes",
           answer: done({ project: ProjectView }),
-          problems: [404],
+          problems: [404, 502],
         }),
       },
     );

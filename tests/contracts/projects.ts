@@ -27,6 +27,7 @@ const EVERY_SETTING: Required<ProjectSettings> = {
   gitBranch: "feature/ü-🚀",
   gitUrl: "ssh://git@example.com/shop.git",
   localPath: '/srv/it\'s "here"',
+  gitAccess: true,
   localPathByAdmin: true,
   autoDeploy: true,
   framework: "next",

@@ -14,19 +14,30 @@ async function autoDeploying() {
   const ensured = { name: "Shop", gitOwner: "acme", gitRepo: "shop" };
   const { body } = await app.call("POST", "/api/projects/ensure", { token: app.owner, body: ensured });
   const projectId = body.project_id as string;
-  const on = await app.call("POST", `/api/projects/${projectId}/auto-deploy`, { token: app.owner, body: { enabled: true } });
+  const on = await app.call("POST", `/api/projects/${projectId}/auto-deploy`, {
+    token: app.owner,
+    body: { enabled: true },
+  });
   if (on.status !== 200) throw new Error(on.text);
   return { ...app, installationId, projectId };
 }
 
 type AutoDeploying = Awaited<ReturnType<typeof autoDeploying>>;
 
-function deliver(app: GitHostApp, event: string, payload: unknown, headers: Record<string, string> = {}, secret = SECRET) {
+function deliver(
+  app: GitHostApp,
+  event: string,
+  payload: unknown,
+  headers: Record<string, string> = {},
+  secret = SECRET,
+) {
   const raw = JSON.stringify(payload);
   return app.call("POST", WEBHOOK, { raw, headers: { ...signedHeaders(event, raw, secret), ...headers } });
 }
 
 function push(app: AutoDeploying, change: Parameters<typeof pushPayload>[1] = {}) {
+  // Lists are sorted by time.
+  app.world.clock.advance(1_000);
   return deliver(app, "push", pushPayload("acme/shop", { installationId: app.installationId, ...change }));
 }
 
@@ -68,7 +79,10 @@ describe("a push", () => {
     await app.post("/repos/acme/shop/webhooks");
     const secret = (await app.world.repositoryHooks.secret(organizationId, { owner: "acme", repo: "shop" }))!.reveal();
     const payload = pushPayload("acme/shop", { installationId: app.installationId });
-    const [byApp, byHook] = await Promise.all([deliver(app, "push", payload), deliver(app, "push", payload, {}, secret)]);
+    const [byApp, byHook] = await Promise.all([
+      deliver(app, "push", payload),
+      deliver(app, "push", payload, {}, secret),
+    ]);
     expect(byApp.body.deployed + byHook.body.deployed).toBe(1);
     expect(await deployments(app)).toHaveLength(1);
     const later = pushPayload("acme/shop", { installationId: app.installationId });
@@ -125,7 +139,10 @@ describe("a push", () => {
 
   test("does nothing while autoDeploy is off", async () => {
     const app = await autoDeploying();
-    await app.call("POST", `/api/projects/${app.projectId}/auto-deploy`, { token: app.owner, body: { enabled: false } });
+    await app.call("POST", `/api/projects/${app.projectId}/auto-deploy`, {
+      token: app.owner,
+      body: { enabled: false },
+    });
     await push(app);
     expect((await deliveries(app))[0].reason).toContain("autoDeploy is off");
   });
@@ -200,7 +217,10 @@ describe("an installation", () => {
     });
     const state = async () => (await app.get("/status")).body.state;
     await deliver(app, "installation", event("suspend"));
-    expect(await state()).toMatchObject({ connected: false, sources: { app: { installations: [{ suspended: true }] } } });
+    expect(await state()).toMatchObject({
+      connected: false,
+      sources: { app: { installations: [{ suspended: true }] } },
+    });
     expect((await push(app)).body).toEqual({ success: true, deployed: 0, ignored: 0 });
     await deliver(app, "installation", event("unsuspend"));
     expect((await state()).connected).toBe(true);
@@ -214,7 +234,11 @@ describe("an installation", () => {
     const { organizationId } = (await app.world.installations.find(app.installationId))!;
     await app.post("/repos/acme/shop/webhooks");
     const secret = (await app.world.repositoryHooks.secret(organizationId, { owner: "acme", repo: "shop" }))!.reveal();
-    const forged = { action: "deleted", installation: { id: app.installationId }, repository: { full_name: "acme/shop" } };
+    const forged = {
+      action: "deleted",
+      installation: { id: app.installationId },
+      repository: { full_name: "acme/shop" },
+    };
     expect((await deliver(app, "installation", forged, {}, secret)).status).toBe(200);
     expect((await app.get("/status")).body.state.connected).toBe(true);
   });
@@ -235,7 +259,9 @@ test("deliveries of a project are shown to those who can read it", async () => {
   const path = `/api/projects/${app.projectId}/webhook-deliveries`;
   const viewer = await member(app, "viewer");
   expect((await app.call("GET", path, { token: viewer.token })).body.total).toBe(1);
-  const restricted = await member(app, "restricted", { grants: [{ resource: "project", id: "prj_x", action: "read" }] });
+  const restricted = await member(app, "restricted", {
+    grants: [{ resource: "project", id: "prj_x", action: "read" }],
+  });
   expect((await app.call("GET", path, { token: restricted.token })).status).toBe(403);
 });
 
@@ -246,7 +272,9 @@ describe("POST /api/projects/:id/auto-deploy", () => {
     const ensured = { name: "Shop", gitOwner: "acme", gitRepo: "shop" };
     const { body } = await app.call("POST", "/api/projects/ensure", { token: app.owner, body: ensured });
     const path = `/api/projects/${body.project_id}/auto-deploy`;
-    expect((await app.call("POST", path, { token: app.owner, body: { enabled: true } })).body.project.autoDeploy).toBe(true);
+    expect((await app.call("POST", path, { token: app.owner, body: { enabled: true } })).body.project.autoDeploy).toBe(
+      true,
+    );
     expect((await app.get("/repos/acme/shop/webhooks")).body.data).toHaveLength(1);
   });
 

@@ -13,7 +13,14 @@ export function webhookExample(event: string, fits: (payload: Json) => boolean =
 /** A push payload of the given repository, made from a real one. */
 export function pushPayload(
   repository: string,
-  change: { ref?: string; before?: string; after?: string; deleted?: boolean; installationId?: number; at?: number } = {},
+  change: {
+    ref?: string;
+    before?: string;
+    after?: string;
+    deleted?: boolean;
+    installationId?: number;
+    at?: number;
+  } = {},
 ): Json {
   const { ref = "refs/heads/main", before = "0".repeat(39) + "1", after = sha(), deleted = false } = change;
   const example = webhookExample("push");
@@ -24,7 +31,9 @@ export function pushPayload(
     before,
     after,
     deleted,
-    head_commit: deleted ? null : { ...(webhookExample("push", (each) => each["head_commit"] !== null)["head_commit"] as Json), id: after },
+    head_commit: deleted
+      ? null
+      : { ...(webhookExample("push", (each) => each["head_commit"] !== null)["head_commit"] as Json), id: after },
     repository: { ...described, full_name: repository, default_branch: "main", pushed_at: change.at ?? unique++ },
     ...(change.installationId !== undefined && { installation: { id: change.installationId } }),
   };
