@@ -126,11 +126,11 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
     const applied = (reason: string): DeliveryDecision[] => [{ ...about, decision: "applied", reason }];
     if (action === "deleted") {
       await ports.installations.remove(installation.id);
-      return applied(`The app was uninstalled from "${account.login}"`);
+      return applied(`"${account.login}" has uninstalled the app`);
     }
     if (action !== "suspend" && action !== "unsuspend") return [];
     await ports.installations.suspend(installation.id, action === "suspend");
-    return applied(`The app was ${action === "suspend" ? "suspended" : "allowed again"} by "${account.login}"`);
+    return applied(`"${account.login}" has ${action === "suspend" ? "suspended the app" : "allowed the app again"}`);
   }
 }
 

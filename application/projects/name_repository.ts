@@ -22,6 +22,7 @@ export function nameRepository(ports: NameRepositoryPorts) {
     change: ProjectSettingsChange,
     before: ProjectSettings = {},
   ): Promise<ProjectSettingsChange> {
+    if (change.gitOwner === undefined && change.gitRepo === undefined) return change;
     const { gitOwner: owner = before.gitOwner, gitRepo: repo = before.gitRepo } = change;
     const isSame = owner === before.gitOwner && repo === before.gitRepo;
     if (!owner || !repo || !isGitName(owner) || !isGitName(repo)) return { ...change, ...(isSame ? {} : UNCHECKED) };

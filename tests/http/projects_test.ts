@@ -261,8 +261,8 @@ describe("linking", () => {
     expect([status, body.code, body.error]).toEqual([
       400,
       "auto_deploy_unavailable",
-      "Cannot deploy on every push: this version is not connected to a git host, so it receives none. " +
-        "Deploy with POST /api/deployments after a push",
+      "Cannot deploy on every push: the git host is not connected, so it reports none. Connect it with " +
+        "POST /api/githost/connect, or deploy with POST /api/deployments after a push",
     ]);
     expect((await asOwner("GET", `/api/projects/${id}`)).body.data.autoDeploy).toBe(false);
     expect((await enable(false)).body).toMatchObject({ success: true, project: { id, autoDeploy: false } });

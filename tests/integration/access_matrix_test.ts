@@ -13,6 +13,9 @@ const OPEN = [
   "POST /api/auth/login",
   "GET /api/auth/accept-invitation",
   "POST /api/auth/accept-invitation",
+  "GET /api/githost/connect/redirect",
+  "POST /api/githost/connect/redirect",
+  "POST /api/githost/webhook",
 ];
 
 /** An organization with one resource of every kind, and callers of every kind. */
@@ -73,7 +76,8 @@ test.each(guarded)(
   },
 );
 
-const named = ACCESS_TABLE.filter(({ path }) => path.includes(":"));
+/** Repositories belong to the git host: what an organization without a connection gets does not depend on their names. */
+const named = ACCESS_TABLE.filter(({ path }) => path.includes(":") && !path.startsWith("/api/githost/"));
 
 test.each(named)("$route answers foreign and unknown ids with identical bytes", async ({ method, path }) => {
   const scene = await shared();

@@ -1,5 +1,8 @@
+import { Secret } from "../../../domain/secret.ts";
 import { browser, type Call, member, ownerSession, type TestApp } from "./app.ts";
 import { type ArrangedWorld, type DeploymentIds, furnishDeployments, PROMPT_ID } from "./furnished_deployments.ts";
+import type { MemoryWorld } from "../../../adapters/memory/memory_world.ts";
+import type { World } from "../../../ports/world.ts";
 import { file, tarGz } from "../inputs/tar_archive.ts";
 
 /** The server of a furnished organization. */
@@ -24,7 +27,11 @@ export const MACHINE = {
 type Callable = Pick<TestApp, "call" | "owner">;
 
 /** An application whose world tests can set up directly, behind its API. */
-type Furnishable = Callable & { readonly world: ArrangedWorld };
+type Furnishable = Callable & {
+  readonly world: ArrangedWorld &
+    Pick<MemoryWorld, "cloudGitHost" | "clock" | "gitHostState"> &
+    Pick<World, "gitHooks" | "installations">;
+};
 
 /** The id of one resource of every kind in a furnished organization. */
 export type Furniture = Awaited<ReturnType<typeof furnish>>;
@@ -46,8 +53,28 @@ export async function furnish({ call, owner, world }: Furnishable) {
   await call("POST", `/api/projects/folder/upload/${scanned}`, { token: owner, raw: archive() });
   await id("PUT", "/api/cloud/link", { url: "https://cloud.example.com", token: "slp_cloud" });
   const { userId } = await member({ call, owner }, "viewer");
+  const hook = await furnishGitHost({ call, owner, world });
   const deployments = await furnishDeployments(world, await deploy(call, owner, project));
-  return { project, domain, server, destination, token, upload, scanned, member: userId, ...deployments };
+  return { project, domain, server, destination, token, upload, scanned, member: userId, hook, ...deployments };
+}
+
+/** Connects the first organization with a git host that has the project's repository and a webhook on it. */
+async function furnishGitHost({ call, owner, world }: Furnishable): Promise<number> {
+  const { gitHostState: host } = world;
+  host.addAccount("acme", "Organization");
+  host.addRepository({ owner: "acme", name: "harbour", branches: { main: { "package.json": "{}" } } });
+  host.addRepository({ owner: "acme", name: "other", private: false });
+  world.cloudGitHost.urls.set("https://cloud.example.com", "https://git.example.com/apps/cloud/installations/new");
+  const { organization, user } = (await call("GET", "/api/auth/me", { token: owner })).body.data;
+  const id = host.install("acme");
+  const { account } = host.installation(id);
+  const connected = { organizationId: organization.id, connectedBy: user.id, connectedAt: world.clock.now() };
+  await world.installations.connect({ id, account, suspended: false, ...connected });
+  const name = { owner: "acme", repo: "harbour" };
+  const settings = { url: "https://elsewhere.example.com", events: ["push"], secret: new Secret("x") };
+  const access = { kind: "installation", installationId: id } as const;
+  const hook = await world.gitHooks.create(access, name, settings, new AbortController().signal);
+  return hook.id;
 }
 
 /** Queues one deployment of the project for every state that some route needs. */
@@ -122,6 +149,9 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
     "POST /api/deployments/prepare": { source: "githost", owner: "acme", repo: "harbour" },
     "POST /api/deployments/build/access": { projectId: ids.project },
     "POST /api/deployments/:id/build/respond": { promptId: PROMPT_ID, action: "approve" },
+    "POST /api/githost/connect/redirect": { state: "unknown" },
+    "POST /api/githost/repos": { name: `new-${who}`, owner: "acme" },
+    "DELETE /api/githost/repos/:owner/:repo/webhooks": { hookId: ids.hook },
     "PUT /api/cloud/link": { url: "https://cloud.example.com", token: "slp_x" },
   };
   const filled = fillPath(path, ids);
@@ -148,5 +178,6 @@ export function fillPath(path: string, ids: Furniture): string {
     [/projects/, ids.project],
   ];
   const id = kinds.find(([pattern]) => pattern.test(path))?.[1] ?? "";
-  return path.replace(":sessionId", path.includes("/scan/") ? ids.scanned : ids.upload).replace(":id", id);
+  const named = path.replace(":owner", "acme").replace(":repo", "harbour").replace(":org", "acme");
+  return named.replace(":sessionId", path.includes("/scan/") ? ids.scanned : ids.upload).replace(":id", id);
 }

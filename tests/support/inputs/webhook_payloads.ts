@@ -43,7 +43,7 @@ let unique = 1_800_000_000;
 
 /** A commit id that no other has. */
 export function sha(): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString("hex");
+  return new Bun.CryptoHasher("sha1").update(crypto.randomUUID()).digest("hex");
 }
 
 /** The headers of a delivery that is signed with a secret. */
