@@ -64,7 +64,7 @@ export const ALL_SCOPES: readonly string[] = ["admin:repo_hook", "delete_repo", 
 
 /** A git host in memory that tests set up: the memory adapters of the git host's ports share one. */
 export class MemoryGitHostState {
-  readonly webUrl = "https://git.example.com";
+  readonly webUrl: string;
   readonly clock: Clock;
   fault: MemoryGitHostFault | null = null;
   /** Logs the command-line client of this machine in. */
@@ -83,8 +83,9 @@ export class MemoryGitHostState {
   readonly cloneTokens = new Map<string, RepositoryName>();
   #numbers = 1_000;
 
-  constructor(clock: Clock = new MemoryClock()) {
+  constructor(clock: Clock = new MemoryClock(), webUrl = "https://git.example.com") {
     this.clock = clock;
+    this.webUrl = webUrl;
   }
 
   number(): number {
