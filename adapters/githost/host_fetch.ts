@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { rateLimitSeconds } from "./rate_limit.ts";
+
+/** Why a request got no answer that could be used. */
+export class UnusableAnswer extends Error {
+  override readonly name = "UnusableAnswer";
+}
+
+/** How requests to the git host are sent. */
+export interface HostFetchOptions {
+  /** The only origins that requests, with their credentials, are sent to. */
+  readonly origins: readonly string[];
+  readonly signal: AbortSignal;
+  /** The time (`performance.now()`) until which rate limits are waited for. */
+  readonly waitUntil: number;
+  /** Milliseconds that one request may take, with its answer. Defaults to 10 s. */
+  readonly timeoutMs?: number;
+}
+
+/** Sends a request to the git host. */
+export type HostFetch = (address: string, init: HostFetchInit) => Promise<Response>;
+
+/** A request, as octokit makes it. */
+export interface HostFetchInit {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const TIMEOUT_MS = 10_000;
+const RETRY_DELAYS_MS = [200, 1_000];
+const MAX_REDIRECTS = 3;
+const REDIRECTS = new Set([301, 302, 307, 308]);
+
+/**
+ * Returns a `fetch` for the git host. It waits for rate limits, repeats a GET that failed at most twice, follows
+ * redirects only within their origin, and ends at once when the signal aborts.
+ */
+export function hostFetch(options: HostFetchOptions): HostFetch {
+  const { origins, signal, waitUntil } = options;
+  return async (address, init) => {
+    const isSafe = (init.method ?? "GET") === "GET";
+    let url = new URL(address);
+    let [retries, redirects] = [0, 0];
+    for (;;) {
+      if (!origins.includes(url.origin)) throw new UnusableAnswer("it leads to another address, which is not followed");
+      const answer = await attempt(url, init, options);
+      const delay = isSafe && shouldRepeat(answer) ? RETRY_DELAYS_MS[retries++] : undefined;
+      const limit = delay === undefined ? limitOf(answer) : undefined;
+      const isWorthWaiting = limit !== undefined && performance.now() + limit <= waitUntil;
+      if (delay !== undefined || isWorthWaiting) {
+        await discard(answer);
+        await pause(delay ?? limit ?? 0, signal);
+        continue;
+      }
+      if (answer instanceof Error) throw answer;
+      const location = REDIRECTS.has(answer.status) ? answer.headers.get("location") : null;
+      if (location === null) return answer;
+      await discard(answer);
+      if (!isSafe && answer.status < 307) throw new UnusableAnswer("it redirects a change");
+      if (++redirects > MAX_REDIRECTS) throw new UnusableAnswer("it redirects without end");
+      url = new URL(location, url);
+    }
+  };
+}
+
+function shouldRepeat(answer: Response | Error): boolean {
+  return answer instanceof Error ? !(answer instanceof UnusableAnswer) : answer.status >= 500;
+}
+
+/** Returns the milliseconds until a rate limit ends. */
+function limitOf(answer: Response | Error): number | undefined {
+  if (answer instanceof Error) return undefined;
+  const seconds = rateLimitSeconds(answer.status, (name) => answer.headers.get(name));
+  return seconds === undefined ? undefined : seconds * 1_000;
+}
+
+async function discard(answer: Response | Error): Promise<void> {
+  if (!(answer instanceof Error)) await answer.body?.cancel();
+}
+
+/** Sends a request once. Returns why there is no answer instead of throwing it, except for an aborted signal. */
+async function attempt(
+  url: URL,
+  init: HostFetchInit,
+  { signal, timeoutMs = TIMEOUT_MS }: HostFetchOptions,
+): Promise<Response | Error> {
+  const late = AbortSignal.timeout(timeoutMs);
+  try {
+    return await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.any([signal, late]) });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (late.aborted) return new UnusableAnswer(`it did not answer within ${timeoutMs / 1_000} s`);
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
