@@ -15,6 +15,12 @@ import { runningEmbeddedPostgres } from "../adapters/embedded_postgres/running_e
 import { EdgeServer } from "../adapters/edge/edge_server.ts";
 import { SeparateEdge, type SeparateEdgeOptions } from "../adapters/edge/separate/separate_edge.ts";
 import { GitSources } from "../adapters/git/git_sources.ts";
+import { GhLogin } from "../adapters/githost/gh_login.ts";
+import { OctokitAccounts } from "../adapters/githost/octokit_accounts.ts";
+import { OctokitClients } from "../adapters/githost/octokit_clients.ts";
+import { OctokitHooks } from "../adapters/githost/octokit_hooks.ts";
+import { OctokitRepositories } from "../adapters/githost/octokit_repositories.ts";
+import { HttpCloudGitHost } from "../adapters/cloud/cloud_git_host.ts";
 import { DispatchingObjectStorages } from "../adapters/dispatch/dispatching_object_storages.ts";
 import { DispatchingRuntime } from "../adapters/dispatch/dispatching_runtime.ts";
 import { CombinedSealedRows } from "../adapters/dispatch/combined_sealed_rows.ts";
@@ -81,6 +87,7 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
   return {
     ...stores,
     ...running,
+    ...openGitHost(config),
     containers: containers.runtime,
     imageBuilder: containers.imageBuilder,
     imageRegistry: containers.imageRegistry,
@@ -100,6 +107,23 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
     remoteHosts: new SshRemoteHosts(config.mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {}),
     vault,
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+/** Opens the adapters of the git host. Nothing of it is asked or loaded before it is used. */
+function openGitHost({ githostApiUrl, githostApp, githostOAuth, githostToken, githostUrl }: Config) {
+  const clients = new OctokitClients({
+    apiUrl: githostApiUrl,
+    webUrl: githostUrl,
+    app: githostApp && { id: String(githostApp.id), privateKey: githostApp.privateKey },
+    oauth: githostOAuth,
+  });
+  return {
+    cloudGitHost: new HttpCloudGitHost(),
+    commandLineLogin: new GhLogin({ webUrl: githostUrl, token: githostToken }),
+    gitAccounts: new OctokitAccounts(clients),
+    gitHooks: new OctokitHooks(clients),
+    gitRepositories: new OctokitRepositories(clients),
   };
 }
 

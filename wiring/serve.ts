@@ -34,6 +34,8 @@ export async function serve(config: Config): Promise<number> {
   const { handle, useCases } = buildApplication(world, { ...config, publicUrl });
   const { shownToken } = await useCases.claimInstallation(config.adminToken?.reveal());
   opened.use(await startEngine(world, { ...config, publicUrl }));
+  const watching = new AbortController();
+  const deviceLogins = useCases.watchDeviceLogins(watching.signal);
   const upkeep = setInterval(() => void tidy(), UPKEEP_MS);
   listener.serve(handle);
   const appsUrl = `http://<name>.${config.baseDomain}:${world.edge.port}`;
@@ -46,6 +48,8 @@ export async function serve(config: Config): Promise<number> {
   if (ending === "broken") setTimeout(() => process.exit(1), BROKEN_MS).unref();
   log.write("info", "Stopping: no new requests, running ones may finish");
   clearInterval(upkeep);
+  watching.abort();
+  await deviceLogins;
   await listener.stop(config.stopTimeoutSeconds * 1_000);
   await first;
   return ending === "broken" ? 1 : 0;
