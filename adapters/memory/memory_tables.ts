@@ -10,6 +10,7 @@ import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
 import type { DeliveryOutcome, WebhookDelivery } from "../../domain/githost/webhook_delivery.ts";
 import type { AccessToken, Invitation, Organization, User } from "../../domain/identity/identity.ts";
 import type { Grant, Role } from "../../domain/identity/permission.ts";
+import type { DeployKey, PinnedHostKey } from "../../domain/projects/deploy_key.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Server, ServerCredentials } from "../../domain/servers/server.ts";
@@ -51,6 +52,13 @@ export interface VariableRow {
   readonly value: Secret;
   readonly secret: boolean;
   readonly updatedAt: Date;
+}
+
+/** A deploy key as stored, with the host keys pinned for it, by host. */
+export interface DeployKeyRow {
+  readonly key: DeployKey;
+  readonly privateKey: Secret;
+  readonly hostKeys: Map<string, PinnedHostKey>;
 }
 
 /** An upload session as stored, with the lease of its receiver. */
@@ -122,6 +130,8 @@ export class MemoryTables {
   readonly domains = new Map<string, DomainName>();
   /** By project, then by key. */
   readonly variables = new Map<string, Map<string, VariableRow>>();
+  /** By project. */
+  readonly deployKeys = new Map<string, DeployKeyRow>();
   readonly servers = new Map<string, { readonly server: Server; readonly credentials: ServerCredentials }>();
   readonly backupDestinations = new Map<string, DestinationRow>();
   /** The default destination's id, by organization. */

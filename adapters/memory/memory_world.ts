@@ -8,6 +8,7 @@ import { MemoryConnectAttempts } from "./connect_attempts.ts";
 import { MemoryCommandLineLogin } from "./command_line_login.ts";
 import { MemoryServiceSets } from "./service_sets.ts";
 import { MemoryContainerEngine } from "./container_engine.ts";
+import { MemoryDeployKeys } from "./deploy_keys.ts";
 import { MemoryDeploymentEvents } from "./deployment_events.ts";
 import { MemoryDeploymentHistory } from "./deployment_history.ts";
 import { MemoryDeploymentQueue } from "./deployment_queue.ts";
@@ -82,6 +83,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     cloudLinks: new MemoryCloudLinks(tables),
     containerEngine: new MemoryContainerEngine(),
     builder: new MemoryBuilder(),
+    deployKeys: new MemoryDeployKeys(tables),
     deployments,
     ...deploymentRecords(tables),
     ...gitHostStores(tables),

@@ -65,10 +65,11 @@ export class MemoryProjects implements Projects {
   }
 
   async remove(organizationId: string, id: string): Promise<boolean> {
-    const { projects, domains, variables, deployments } = this.#tables;
+    const { projects, deployKeys, domains, variables, deployments } = this.#tables;
     if (!this.#stored(organizationId, id)) return false;
     projects.delete(id);
     variables.delete(id);
+    deployKeys.delete(id);
     for (const domain of domains.values()) if (domain.projectId === id) domains.delete(domain.id);
     for (const { deployment } of deployments.values()) {
       if (deployment.projectId === id) this.#tables.removeDeployment(deployment.id);

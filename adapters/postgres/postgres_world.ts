@@ -6,6 +6,7 @@ import { PostgresCloudLinks } from "./cloud_links.ts";
 import { PostgresConnectAttempts } from "./connect_attempts.ts";
 import { PostgresServiceSets } from "./service_sets.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
+import { PostgresDeployKeys } from "./deploy_keys.ts";
 import { PostgresDeploymentEvents } from "./deployment_events.ts";
 import { PostgresDeploymentHistory } from "./deployment_history.ts";
 import { PostgresDeploymentQueue } from "./deployment_queue.ts";
@@ -94,6 +95,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     connectAttempts: new PostgresConnectAttempts(database, vault),
     serviceSets: new PostgresServiceSets(database, vault),
     database,
+    deployKeys: new PostgresDeployKeys(database, vault),
     deploymentEvents: new PostgresDeploymentEvents(database, signals),
     deploymentHistory: new PostgresDeploymentHistory(database),
     deploymentQueue: new PostgresDeploymentQueue(database, signals),

@@ -1,3 +1,5 @@
+import { keyFingerprint } from "../openssh/key_fingerprint.ts";
+
 const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]$/;
 const KEY_TYPE = /^(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521))$/;
 
@@ -14,7 +16,7 @@ export async function readHostKey(text: string): Promise<string | undefined> {
   const [type, encoded] = words.slice(at, at + 2);
   const key = at === -1 || !encoded ? undefined : decode(encoded);
   if (!type || !key || !declares(key, type)) return undefined;
-  return fingerprint(new Uint8Array(await crypto.subtle.digest("SHA-256", key)));
+  return keyFingerprint(key);
 }
 
 function decode(base64: string): Uint8Array<ArrayBuffer> | undefined {
@@ -30,8 +32,4 @@ function declares(key: Uint8Array, type: string): boolean {
   const name = new TextEncoder().encode(type);
   const start = [0, 0, 0, name.length, ...name];
   return key.length > start.length && start.every((byte, index) => key[index] === byte);
-}
-
-function fingerprint(digest: Uint8Array): string {
-  return `SHA256:${digest.toBase64({ omitPadding: true })}`;
 }

@@ -1,3 +1,4 @@
+import type { DeployKeys } from "./deploy_keys.ts";
 import type { HostFolders } from "./host_folders.ts";
 import type { KeptSources } from "./kept_sources.ts";
 import type { ManifestParser } from "./manifest_parser.ts";
@@ -10,6 +11,7 @@ import type { YamlReader } from "./yaml_reader.ts";
 
 /** The project ports that the application depends on. */
 export interface ProjectPorts {
+  readonly deployKeys: DeployKeys;
   readonly hostFolders: HostFolders;
   readonly keptSources: KeptSources;
   readonly manifestParser: ManifestParser;

@@ -3,6 +3,7 @@ import { auditLogContract } from "./audit_log.ts";
 import { backupDestinationsContract } from "./backup_destinations.ts";
 import { cloudLinksContract } from "./cloud_links.ts";
 import { serviceSetsContract } from "./service_sets.ts";
+import { deployKeysContract } from "./deploy_keys.ts";
 import { deploymentEventsContract } from "./deployment_events.ts";
 import { deploymentQueueContract } from "./deployment_queue.ts";
 import { deploymentHistoryContract } from "./deployment_history.ts";
@@ -48,6 +49,7 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   idempotentAnswersContract(name, open);
   projectsContract(name, open);
   variablesContract(name, open);
+  deployKeysContract(name, open);
   domainsContract(name, open);
   serversContract(name, open);
   backupDestinationsContract(name, open);

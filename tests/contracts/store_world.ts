@@ -3,6 +3,7 @@ import type { AuditLog } from "../../ports/identity/audit_log.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 import type { CloudLinks } from "../../ports/cloud/cloud_links.ts";
 import type { ServiceSets } from "../../ports/deployments/service_sets.ts";
+import type { DeployKeys } from "../../ports/projects/deploy_keys.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import type { DeploymentHistory } from "../../ports/deployments/deployment_history.ts";
 import type { DeploymentQueue } from "../../ports/deployments/deployment_queue.ts";
@@ -45,6 +46,7 @@ export interface StoreWorld extends GitHostStores, Partial<AsyncDisposable> {
   readonly backupDestinations: BackupDestinations;
   readonly cloudLinks: CloudLinks;
   readonly serviceSets: ServiceSets;
+  readonly deployKeys: DeployKeys;
   readonly deploymentEvents: DeploymentEvents;
   readonly deploymentHistory: DeploymentHistory;
   readonly deploymentQueue: DeploymentQueue;

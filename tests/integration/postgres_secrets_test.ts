@@ -78,6 +78,8 @@ async function withSecrets(world: PostgresWorld, count = 3) {
   });
   const hook = { organizationId, ...REPOSITORY, hookId: 1, createdAt: START };
   await world.repositoryHooks.put(hook, new Secret("hook secret"));
+  const deployKey = { projectId, publicKey: "ssh-ed25519 AAAA", fingerprint: "SHA256:x", createdAt: START };
+  await world.deployKeys.put(deployKey, new Secret("deploy key"));
   const deployment = deploymentOf({ organizationId, projectId });
   const environment = new Map([["KEY", new Secret("former value")]]);
   await world.deployments.create(deployment, { environment, events: [], serviceSet: serviceSetOf("web") });
@@ -98,6 +100,7 @@ async function reveal(world: PostgresWorld, { organizationId, userId, projectId,
     oauth: [grant?.token.reveal(), grant?.refreshToken?.reveal()],
     deviceCode: (await world.connectAttempts.device(organizationId, userId))?.deviceCode.reveal(),
     hook: (await world.repositoryHooks.secret(organizationId, REPOSITORY))?.reveal(),
+    deployKey: (await world.deployKeys.privateKey(projectId))?.reveal(),
     deployment: (await world.deployments.environment(deploymentId)).get("KEY")?.reveal(),
     serviceSet: await world.serviceSets.read(deploymentId),
   };
@@ -111,6 +114,7 @@ const ALL = {
   oauth: ["oauth token", "refresh token"],
   deviceCode: "device code",
   hook: "hook secret",
+  deployKey: "deploy key",
   deployment: "former value",
   serviceSet: serviceSetOf("web"),
 };
@@ -167,6 +171,8 @@ describe("secrets in PostgreSQL", () => {
     await expect(world.servers.credentials(stored.organizationId, stored.serverId)).rejects.toMatchObject(UNREADABLE);
     await sql`update cloud_links set sealed_token = (select sealed_value from variables limit 1)`;
     await expect(world.cloudLinks.token(stored.organizationId)).rejects.toMatchObject(UNREADABLE);
+    await sql`update deploy_keys set sealed_private_key = (select sealed_value from variables limit 1)`;
+    await expect(world.deployKeys.privateKey(stored.projectId)).rejects.toMatchObject(UNREADABLE);
     await sql`update deployment_compositions set sealed_composition = (select sealed_values from deployment_environments)`;
     await expect(world.serviceSets.read(stored.deploymentId)).rejects.toMatchObject(UNREADABLE);
     const { organizationId, userId } = stored;
@@ -190,7 +196,7 @@ describe("secrets in PostgreSQL", () => {
     const vault = await vaultOf(current, former);
     const both = await openStores({ url: database.url, vault });
     while ((await both.sealedRows.reseal(2)) > 0);
-    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 12]]));
+    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 13]]));
     await both[Symbol.asyncDispose]();
     await using after = await openStores({ url: database.url, vault: await vaultOf(current) });
     expect(await reveal(after, stored)).toEqual(ALL);
@@ -239,8 +245,8 @@ describe("secrets in PostgreSQL", () => {
         return 0;
       });
     }
-    expect(resealed).toBe(10);
-    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(10);
+    expect(resealed).toBe(11);
+    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(11);
     await expect(world.sealedRows.reseal(1)).rejects.toMatchObject(UNREADABLE);
     expect((await world.cloudLinks.token(stored.organizationId))?.reveal()).toBe("cloud token");
   });
@@ -273,7 +279,7 @@ describe("secrets in PostgreSQL", () => {
     writing.abort();
     await writes;
     while ((await world.sealedRows.reseal(100)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 12]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 13]]));
     const { variables } = await reveal(writer, stored);
     expect(variables).toEqual(["KEY_0=later 0", "KEY_1=later 1", "KEY_2=later 2"]);
   });
@@ -296,7 +302,7 @@ describe("secrets in PostgreSQL", () => {
     expect(await reveal(world, stored)).toEqual(before);
     await vault.reload();
     while ((await world.sealedRows.reseal(10)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 69]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 70]]));
     expect(await reveal(world, stored)).toEqual(before);
   });
 });

@@ -264,6 +264,8 @@ describe("PostgreSQL stores", () => {
     });
     const hook = { organizationId, owner: "acme", repo: "shop", hookId: 1, createdAt: START };
     await world.repositoryHooks.put(hook, value);
+    const deployKey = { projectId, publicKey: "ssh-ed25519 AAAA", fingerprint: "SHA256:x", createdAt: START };
+    await world.deployKeys.put(deployKey, value);
     const environment = new Map([["HIDDEN", value]]);
     const deployment = deploymentOf({ organizationId, projectId });
     await world.deployments.create(deployment, { environment, events: [], serviceSet: serviceSetOf(value.reveal()) });
@@ -276,6 +278,7 @@ describe("PostgreSQL stores", () => {
           union all select device_attempts::text from device_attempts
           union all select repository_hooks::text from repository_hooks
           union all select deployments::text from deployments
+          union all select deployments::text from deployments union all select deploy_keys::text from deploy_keys
           union all select deployment_environments::text from deployment_environments
           union all select deployment_compositions::text from deployment_compositions
         ) as everything`,

@@ -347,6 +347,17 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       reads: [() => world.webhookDeliveries.begin(asked), () => world.webhookDeliveries.list(projectId, PAGE)],
     };
   },
+  async deployKeys(world) {
+    const { id: organizationId } = await anOrganization(world);
+    const { id: projectId } = await aProject(world, { organizationId });
+    const key = { projectId, publicKey: "ssh-ed25519 AAAA x", fingerprint: "SHA256:x", createdAt: minutes(1) };
+    const hostKey = { host: "x", key: "ssh-rsa AAAA", fingerprint: "SHA256:x", pinnedAt: minutes(1) };
+    const again = { ...hostKey, pinnedAt: minutes(2) };
+    await world.deployKeys.put(key, new Secret("x"));
+    await world.deployKeys.pinHostKey(projectId, hostKey);
+    const reads = [() => world.deployKeys.find(projectId), () => world.deployKeys.hostKeys(projectId)];
+    return { given: { key, hostKey }, reads: [...reads, () => world.deployKeys.pinHostKey(projectId, again)] };
+  },
   async idempotentAnswers(world) {
     const request = { caller: "c", key: "k", route: "r", body: "b" };
     const claim = await world.idempotentAnswers.claim(request, 1_000);
