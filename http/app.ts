@@ -26,6 +26,7 @@ import { memberRoutes } from "./identity/member_routes.ts";
 import { openapi } from "./openapi.ts";
 import { organizationRoutes } from "./identity/organization_routes.ts";
 import { problems } from "./problems.ts";
+import { deployKeyRoutes } from "./projects/deploy_key_routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { variableRoutes } from "./projects/variable_routes.ts";
 import { checkBody, keptBody } from "./request_body.ts";
@@ -73,6 +74,7 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
       .use(memberRoutes(guarded, useCases, publicUrl))
       .use(projectRoutes(guarded, useCases))
       .use(variableRoutes(guarded, useCases))
+      .use(deployKeyRoutes(guarded, useCases))
       .use(folderRoutes(guarded, useCases, publicUrl))
       .use(domainRoutes(guarded, useCases))
       .use(serverRoutes(guarded, useCases))

@@ -24,6 +24,14 @@ export const MACHINE = {
   logins: [{ user: SERVER.sshUser, password: SERVER.sshPassword }],
 };
 
+/** The host key that is pinned for the project of a furnished organization. */
+const HOST_KEY = {
+  host: "git.example.com",
+  key: "ssh-ed25519 AAAA",
+  fingerprint: MACHINE.hostKey,
+  pinnedAt: new Date("2026-01-31T12:00:00.000Z"),
+};
+
 type Callable = Pick<TestApp, "call" | "owner">;
 
 /** An application whose world tests can set up directly, behind its API. */
@@ -44,6 +52,8 @@ export async function furnish({ call, owner, world }: Furnishable) {
     return (answer.body.data?.id ?? answer.body.sessionId) as string;
   };
   const project = await id("POST", "/api/projects", { name: "Harbour", gitOwner: "acme", gitRepo: "harbour" });
+  await id("POST", `/api/projects/${project}/deploy-key`, {});
+  await world.deployKeys.pinHostKey(project, HOST_KEY);
   const domain = await id("POST", "/api/domains", { projectId: project, hostname: "harbour-two.localhost" });
   const server = await id("POST", "/api/servers", SERVER);
   const destination = await id("POST", "/api/backup-destinations", DESTINATION);
@@ -137,6 +147,7 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
     "PATCH /api/projects/:id": { name: "Renamed" },
     "POST /api/projects/:id/git/link": { owner: "acme", repo: "other" },
     "POST /api/projects/:id/auto-deploy": { enabled: false },
+    "POST /api/projects/:id/deploy-key": { replace: true },
     "PATCH /api/projects/:id/env": { upserts: [{ key: "A", value: "b" }] },
     "POST /api/projects/folder/session": {},
     "POST /api/domains": { projectId: ids.project, hostname: `${who}.example.com` },
@@ -179,5 +190,8 @@ export function fillPath(path: string, ids: Furniture): string {
   ];
   const id = kinds.find(([pattern]) => pattern.test(path))?.[1] ?? "";
   const named = path.replace(":owner", "acme").replace(":repo", "harbour").replace(":org", "acme");
-  return named.replace(":sessionId", path.includes("/scan/") ? ids.scanned : ids.upload).replace(":id", id);
+  return named
+    .replace(":sessionId", path.includes("/scan/") ? ids.scanned : ids.upload)
+    .replace(":id", id)
+    .replace(":host", HOST_KEY.host);
 }

@@ -5,7 +5,7 @@ import type { World } from "../../../ports/world.ts";
 import { logLine } from "../database/store_builders.ts";
 
 /** The ports that the furnished deployments need. */
-export type ArrangedWorld = Pick<World, "clock" | "deployments" | "projects"> &
+export type ArrangedWorld = Pick<World, "clock" | "deployKeys" | "deployments" | "projects"> &
   Pick<MemoryWorld, "runtime" | "sources">;
 
 /** The ids of deployments, by the state that routes need. */

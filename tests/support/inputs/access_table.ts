@@ -40,6 +40,10 @@ POST   /api/projects/:id/git/link             401 404 403 200 403 200
 POST   /api/projects/:id/auto-deploy          401 404 403 200 403 200
 GET    /api/projects/:id/env                  401 404 200 200 200 200
 PATCH  /api/projects/:id/env                  401 404 403 200 403 200
+GET    /api/projects/:id/deploy-key           401 404 200 200 200 200
+POST   /api/projects/:id/deploy-key           401 404 403 201 403 201
+DELETE /api/projects/:id/deploy-key           401 404 403 403 403 200
+DELETE /api/projects/:id/deploy-key/host-keys/:host 401 404 403 403 403 200
 POST   /api/projects/folder/session           401 200 403 200 403 200
 POST   /api/projects/folder/upload/:sessionId 401 404 403 404 403 200
 POST   /api/projects/folder/scan/:sessionId   401 404 403 404 403 200
