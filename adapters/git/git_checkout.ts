@@ -6,11 +6,15 @@ import type { GitAddress } from "./git_address.ts";
 import { gitEnvironment } from "./git_environment.ts";
 import { gitFailure } from "./git_failure.ts";
 import { type GitOutcome, runGit } from "./git_program.ts";
+import { loginAdvice } from "./login_advice.ts";
+import type { SshClient } from "./ssh_client.ts";
 
 /** Options of git access. */
 export interface GitOptions {
-  /** The known_hosts file of SSH host keys. Its folder is created when needed. */
+  /** The known_hosts file for fetches without a deploy key. Its folder is created when needed. */
   readonly knownHostsFile: string;
+  /** Where to put the agent's socket of a login with a deploy key, for the time of a fetch. Defaults to the system's. */
+  readonly temporaryFolder?: string;
   /** Whether unencrypted http:// URLs are accepted. */
   readonly allowHttp?: boolean;
   /**
@@ -32,6 +36,18 @@ export interface GitCommand {
   readonly branch?: string | null;
 }
 
+/** What a checkout uses beyond the options of all. */
+export interface CheckoutTools {
+  /** Whether Git LFS is installed. */
+  readonly lfs: boolean;
+  /** The settings of a login over SSH. */
+  readonly ssh?: SshClient | undefined;
+}
+
+/** Lines of ssh about the files of a fetch, which are gone afterwards. */
+const ABOUT_FILES = /^(Add correct host key in|Offending |  remove with:|  ssh-keygen -f|Warning: Permanently added)/;
+const PRESENTED_KEY = /^(SHA256:[A-Za-z0-9+/]{43})\.?$/;
+
 /** Matches lines about refs and progress of the remote, which are not logged. */
 const NOISE = /^(From |Cloning into| \* |hint:|remote: (Enumerating|Counting|Compressing|Total) )/;
 const WORTH_SHOWING = new Set([25, 50, 75]);
@@ -41,14 +57,14 @@ export class GitCheckout {
   readonly address: GitAddress;
   readonly #options: GitOptions;
   readonly #into: FetchTarget;
-  readonly #lfs: boolean;
+  readonly #tools: CheckoutTools;
   readonly #mask: (text: string) => string;
 
-  constructor(address: GitAddress, into: FetchTarget, { lfs, ...options }: GitOptions & { readonly lfs: boolean }) {
+  constructor(address: GitAddress, into: FetchTarget, { lfs, ssh, ...options }: GitOptions & CheckoutTools) {
     this.address = address;
     this.#options = options;
     this.#into = into;
-    this.#lfs = lfs;
+    this.#tools = { lfs, ssh };
     const mask = secretMask(partsOf(into.credential));
     this.#mask = (text) => mask(text.replaceAll(`${into.folder}/`, "").replaceAll(into.folder, "."));
   }
@@ -80,21 +96,32 @@ export class GitCheckout {
   /** Runs git and returns the outcome, even if it fails. */
   async try({ arguments: words, address = this.address, folder = "" }: GitCommand): Promise<GitOutcome> {
     const { credential, signal } = this.#into;
+    const { lfs, ssh } = this.#tools;
     const environment = gitEnvironment({
       address,
       allowHttp: this.allowHttp,
-      knownHostsFile: this.#options.knownHostsFile,
+      ssh: ssh?.settingsFor(address) ?? { knownHostsFile: this.#options.knownHostsFile },
       credential: credential && this.address.origin ? { origin: this.address.origin, secret: credential } : undefined,
       pinnedTo: await this.#options.resolveAddress?.(address.host),
-      lfs: this.#lfs,
+      lfs,
     });
+    const isNoise = (line: string) => ssh !== undefined && ABOUT_FILES.test(line);
     const onLine = (line: string) =>
-      isWorthShowing(line) ? this.#into.log(this.#mask(line.trimEnd()), "stderr") : undefined;
-    return runGit({ arguments: words, folder: `${this.folder}/${folder}`, environment, signal, onLine });
+      isWorthShowing(line) && !isNoise(line) ? this.#into.log(this.#mask(line.trimEnd()), "stderr") : undefined;
+    const inFolder = `${this.folder}/${folder}`;
+    const outcome = await runGit({ arguments: words, folder: inFolder, environment, signal, onLine });
+    await ssh?.pinNewHostKeys();
+    return outcome;
   }
 
-  #failure({ errors }: GitOutcome, { action = "clone the repository", branch = null }: GitCommand): Failure {
-    return gitFailure(errors, { action, branch, mask: this.#mask });
+  #failure({ errors }: GitOutcome, command: GitCommand): Failure {
+    const { action = "clone the repository", branch = null, address = this.address } = command;
+    const { ssh } = this.#tools;
+    const advice = loginAdvice(address, this.#into.ssh, ssh);
+    const failure = gitFailure(errors, { action, branch, loginAdvice: advice, mask: this.#mask });
+    if (failure.code !== "git_host_key_changed" || !ssh || address.protocol !== "ssh") return failure;
+    const refused = errors.map((line) => PRESENTED_KEY.exec(line.trim())?.[1]).find((found) => found !== undefined);
+    return ssh.hostKeyChanged(address, refused);
   }
 }
 

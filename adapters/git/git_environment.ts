@@ -7,12 +7,21 @@ import type { GitAddress } from "./git_address.ts";
 export interface GitAccess {
   readonly address: GitAddress;
   readonly allowHttp: boolean;
-  readonly knownHostsFile: string;
+  readonly ssh: SshSettings;
   /** Sent only to the origin of the first URL, never to another. */
   readonly credential: { readonly origin: string; readonly secret: Secret } | undefined;
   /** The only IP address of the host that git may connect to. */
   readonly pinnedTo: string | undefined;
   readonly lfs: boolean;
+}
+
+/** Parameters of ssh. */
+export interface SshSettings {
+  readonly knownHostsFile: string;
+  /** The name of the host in that file. Defaults to what ssh derives from the URL. */
+  readonly hostKeyAlias?: string;
+  /** An ssh_config file that names the agent to log in with. Defaults to offering no key. */
+  readonly configFile?: string;
 }
 
 /** A credential helper that reads from the environment, so that the credential is in no argument, file or URL. */
@@ -90,21 +99,24 @@ function resolution({ address, pinnedTo }: GitAccess): [string, string][] {
  * Returns the ssh command. Git passes it to a shell, so every word is quoted. The SSH keys of the server's own user are
  * never used.
  */
-function sshCommand({ address, knownHostsFile, pinnedTo }: GitAccess): string {
-  const file = knownHostsFile.replaceAll("%", "%%").replaceAll('"', '\\"');
+function sshCommand({ address, ssh, pinnedTo }: GitAccess): string {
+  const file = ssh.knownHostsFile.replaceAll("%", "%%").replaceAll('"', '\\"');
+  const alias = ssh.hostKeyAlias ?? (pinnedTo === undefined ? undefined : address.host);
   const options = [
     "BatchMode=yes",
     "ConnectTimeout=30",
-    "IdentitiesOnly=yes",
-    "IdentityAgent=none",
+    ...(ssh.configFile === undefined ? ["IdentitiesOnly=yes", "IdentityAgent=none"] : ["IdentitiesOnly=no"]),
     "IdentityFile=none",
     "ServerAliveInterval=30",
     "StrictHostKeyChecking=accept-new",
+    "UpdateHostKeys=no",
     `UserKnownHostsFile="${file}"`,
     "GlobalKnownHostsFile=/dev/null",
-    ...(pinnedTo === undefined ? [] : [`HostName=${pinnedTo}`, `HostKeyAlias=${address.host}`]),
+    ...(pinnedTo === undefined ? [] : [`HostName=${pinnedTo}`]),
+    ...(alias === undefined ? [] : [`HostKeyAlias=${alias}`]),
   ];
-  return ["ssh", "-F", "/dev/null", ...options.flatMap((option) => ["-o", option])].map(shellWord).join(" ");
+  const words = ["ssh", "-F", ssh.configFile ?? "/dev/null", ...options.flatMap((option) => ["-o", option])];
+  return words.map(shellWord).join(" ");
 }
 
 /** Converts settings to git's environment variables, which take precedence over the repository's configuration. */

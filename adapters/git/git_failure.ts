@@ -4,6 +4,8 @@ import { Failure, type FailureKind } from "../../domain/failure.ts";
 export interface GitAttempt {
   readonly action: string;
   readonly branch: string | null;
+  /** Completes the message when the host requires a login. */
+  readonly loginAdvice: string;
   /** Masks secrets. */
   readonly mask: (text: string) => string;
 }
@@ -34,8 +36,8 @@ const CAUSES: readonly Cause[] = [
     code: "git_auth_failed",
     kind: "invalid",
     pattern:
-      /Authentication failed|could not read (Username|Password)|returned error: 40[13]|Permission denied|Access denied|Invalid username or (password|token)|HTTP Basic/i,
-    reason: () => "the host requires a login; the repository is private or does not exist, or the credential is wrong",
+      /Authentication failed|could not read (Username|Password)|returned error: 40[13]|Permission denied|Access denied|Invalid username or (password|token)|HTTP Basic|is not authorized to/i,
+    reason: (attempt) => attempt.loginAdvice,
   },
   {
     code: "git_branch_not_found",
@@ -56,7 +58,7 @@ const CAUSES: readonly Cause[] = [
     code: "git_not_found",
     kind: "invalid",
     pattern:
-      /returned error: (404|410)|repository .* not found|Repository not found|does not appear to be a git repository|not valid: is this a git repository/i,
+      /returned error: (404|410)|repository .* not found|Repository not found|does not appear to be a git repository|not valid: is this a git repository|could not be found or you don't have permission/i,
     reason: () => "there is no repository at this address; check owner and name",
   },
   {

@@ -1,13 +1,15 @@
 import { mkdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { Failure, invalid } from "../../domain/failure.ts";
 import { isBranchName } from "../../domain/projects/project.ts";
 import type { Commit } from "../../domain/deployments/commit.ts";
 import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
-import { gitAddress } from "./git_address.ts";
+import { type GitAddress, gitAddress } from "./git_address.ts";
 import { GitCheckout, type GitOptions } from "./git_checkout.ts";
 import { runGit } from "./git_program.ts";
 import { removeGitMetadata } from "./remove_git_metadata.ts";
+import { SshClient } from "./ssh_client.ts";
 import { updateSubmodules } from "./submodules.ts";
 
 type GitSource = Extract<FetchableSource, { kind: "git" }>;
@@ -39,7 +41,8 @@ export class GitSources implements Sources<"git"> {
     try {
       await mkdir(dirname(this.#options.knownHostsFile), { recursive: true });
       const lfs = this.#options.resolveAddress === undefined && (await this.#hasLfs(into));
-      const checkout = new GitCheckout(address, into, { ...this.#options, lfs });
+      await using ssh = await sshClient(address, into, this.#options);
+      const checkout = new GitCheckout(address, into, { ...this.#options, lfs, ssh });
       return await bringIn(checkout, source, lfs);
     } catch (error) {
       if (into.signal.aborted || error instanceof Failure) throw error;
@@ -57,6 +60,16 @@ export class GitSources implements Sources<"git"> {
       throw error;
     });
   }
+}
+
+/** Opens the settings of a login over SSH; `undefined` where there is none. */
+async function sshClient(
+  address: GitAddress,
+  { ssh: access }: FetchTarget,
+  { temporaryFolder = tmpdir() }: GitOptions,
+): Promise<SshClient | undefined> {
+  const login = access?.login;
+  return login && address.protocol === "ssh" ? SshClient.open(address, { access, login, temporaryFolder }) : undefined;
 }
 
 function check({ branch, commit }: GitSource): void {

@@ -1,4 +1,6 @@
 import { Failure, invalid } from "../../domain/failure.ts";
+import { hostKeyFingerprint } from "../../domain/projects/deploy_key.ts";
+import { sshHost } from "../../domain/projects/ssh_host.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Commit } from "../../domain/deployments/commit.ts";
 import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
@@ -19,6 +21,8 @@ export interface MemoryRepository {
   readonly commits: readonly MemoryCommit[];
   /** The credential that is required to read it. */
   readonly credential?: Secret;
+  /** Its SSH server: the key that it presents, as type and base64, and the public key that may log in. */
+  readonly ssh?: { readonly hostKey: string; readonly authorizedKey: string };
 }
 
 interface Known {
@@ -46,6 +50,7 @@ export class MemorySources implements Sources {
 
   async fetch(source: FetchableSource, into: FetchTarget): Promise<Commit> {
     into.signal.throwIfAborted();
+    if (source.kind === "git") await logIn(source.url, this.known.git[source.url]?.ssh, into);
     const { files, commit } = this.#find(source, into.credential);
     for (const [path, content] of Object.entries(files)) this.#write(into.folder, path, content);
     await into.log(`Fetched ${Object.keys(files).length} files`, "stdout");
@@ -68,6 +73,25 @@ export class MemorySources implements Sources {
       }
     }
   }
+}
+
+async function logIn(url: string, server: MemoryRepository["ssh"], { ssh }: FetchTarget): Promise<void> {
+  const host = sshHost(url);
+  if (host === undefined || !server) return;
+  const login = ssh?.login;
+  const known = login?.hostKeys.find((hostKey) => hostKey.host === host);
+  const pinned = known ?? (await login?.pinHostKey(host, server.hostKey));
+  if (pinned && pinned.key !== server.hostKey) {
+    const why = `${hostKeyFingerprint(server.hostKey)}, not ${pinned.fingerprint}: DELETE ${ssh?.deployKeyPath}/host-keys/${host}`;
+    throw new Failure(
+      "remote_failed",
+      "git_host_key_changed",
+      `Cannot clone the repository: its server presents ${why}`,
+    );
+  }
+  if (login?.publicKey === server.authorizedKey) return;
+  const advice = login ? `add ${login.publicKey}` : `POST ${ssh?.deployKeyPath ?? "/api/projects/:id/deploy-key"}`;
+  fail("git_auth_failed", `Cannot clone the repository: the git server requires a login; ${advice}`);
 }
 
 function commitOf(

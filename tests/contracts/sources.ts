@@ -1,7 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Failure } from "../../domain/failure.ts";
+import {
+  hostKeyFingerprint,
+  newDeployKey,
+  type PinnedHostKey,
+  pinnedHostKey,
+} from "../../domain/projects/deploy_key.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
+import type { FetchableSource, FetchTarget, Sources, SshAccess, SshLogin } from "../../ports/projects/sources.ts";
 
 /** The first and the last commit on `main`, and one on the branch `feature/ünïcode`. */
 export const COMMITS = {
@@ -25,8 +31,21 @@ export interface SourcesFixture extends AsyncDisposable {
   /** A repository with the same files that requires `PASSWORD`. */
   readonly privateUrl: string;
   readonly missingUrl: string;
+  readonly ssh: SshServerFixture;
   readonly localPath: string;
   readonly uploadId: string;
+}
+
+/** An SSH server with a repository that has the files of the last commit. */
+export interface SshServerFixture {
+  readonly url: string;
+  /** Its name in pinned host keys. */
+  readonly host: string;
+  /** Lets only this public key log in. */
+  authorize(publicKey: string): Promise<void>;
+  /** The key that it presents, as type and base64. */
+  hostKey(): string;
+  changeHostKey(): Promise<void>;
 }
 
 type GitSource = Extract<FetchableSource, { kind: "git" }>;
@@ -70,6 +89,7 @@ export function sourcesContract(name: string, open: () => Promise<SourcesFixture
       commit: null,
       ...change,
     });
+    const overSsh = () => git({ url: fixture.ssh.url });
     const commitOf = (which: keyof typeof COMMITS) => ({
       fetched: { commitSha: fixture.repository.shas[which], commitMessage: COMMITS[which].message },
       files: { ...COMMITS[which].files },
@@ -114,6 +134,70 @@ export function sourcesContract(name: string, open: () => Promise<SourcesFixture
       const failure = await failureOf(source, { credential: new Secret("wrong-canary") });
       expect(failure.code).toBe("git_auth_failed");
       expect(failure.message).not.toContain("wrong-canary");
+    });
+
+    describe("over SSH", () => {
+      const PATH = "/api/projects/prj_1/deploy-key";
+      const pinned = new Map<string, PinnedHostKey>();
+      beforeEach(() => pinned.clear());
+      const accessWith = async (change: Partial<SshLogin> = {}): Promise<SshAccess & { readonly login: SshLogin }> => {
+        const { deployKey, privateKey } = await newDeployKey({ id: "prj_1", slug: "shop" }, new Date(0));
+        const pinHostKey = async (host: string, key: string) => {
+          if (!pinned.has(host)) pinned.set(host, pinnedHostKey(host, key, new Date(0))!);
+          return pinned.get(host);
+        };
+        const hostKeys = [...pinned.values()];
+        const login = { privateKey, publicKey: deployKey.publicKey, hostKeys, pinHostKey, ...change };
+        return { deployKeyPath: PATH, login };
+      };
+      test("fetch() logs in with the deploy key, and pins the key of the server", async () => {
+        const access = await accessWith();
+        await fixture.ssh.authorize(access.login.publicKey);
+        const { files, fetched } = await fetch(overSsh(), { ssh: access });
+        expect([files, fetched.commitMessage]).toEqual([{ ...COMMITS.last.files }, COMMITS.last.message]);
+        expect([...pinned.values()]).toMatchObject([{ host: fixture.ssh.host, key: fixture.ssh.hostKey() }]);
+        const again = { ...access, login: { ...access.login, hostKeys: [...pinned.values()] } };
+        expect((await fetch(overSsh(), { ssh: again })).files).toEqual({ ...COMMITS.last.files });
+        expect(pinned.size).toBe(1);
+      });
+
+      test("fetch() says what to do when there is no deploy key, or the server does not know it", async () => {
+        const access = await accessWith();
+        await fixture.ssh.authorize((await accessWith()).login.publicKey);
+        const unknown = await failureOf(overSsh(), { ssh: access });
+        expect(unknown.code).toBe("git_auth_failed");
+        expect(unknown.message).toContain(access.login.publicKey);
+        const none = await failureOf(overSsh(), { ssh: { deployKeyPath: PATH } });
+        expect(none.code).toBe("git_auth_failed");
+        expect(none.message).toContain(`POST ${PATH}`);
+        expect((await failureOf(overSsh())).message).toContain("POST /api/projects/:id/deploy-key");
+      });
+
+      test("fetch() refuses a server whose key has changed, naming both fingerprints and how to forget it", async () => {
+        const access = await accessWith();
+        await fixture.ssh.authorize(access.login.publicKey);
+        await fetch(overSsh(), { ssh: access });
+        const former = pinned.get(fixture.ssh.host)!;
+        await fixture.ssh.changeHostKey();
+        const changed = { ...access, login: { ...access.login, hostKeys: [former] } };
+        const failure = await failureOf(overSsh(), { ssh: changed });
+        expect([failure.kind, failure.code]).toEqual(["remote_failed", "git_host_key_changed"]);
+        expect(failure.message).toContain(former.fingerprint);
+        expect(failure.message).toContain(hostKeyFingerprint(fixture.ssh.hostKey())!);
+        expect(failure.message).toContain(`DELETE ${PATH}/host-keys/${fixture.ssh.host}`);
+        pinned.clear();
+        expect((await fetch(overSsh(), { ssh: access })).files).toEqual({ ...COMMITS.last.files });
+      });
+
+      test("fetch() refuses a server if another key was pinned for it meanwhile", async () => {
+        const other = pinnedHostKey(fixture.ssh.host, "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5", new Date(0));
+        const access = await accessWith({ pinHostKey: async () => other });
+        await fixture.ssh.authorize(access.login.publicKey);
+        const failure = await failureOf(overSsh(), { ssh: access });
+        expect(failure.code).toBe("git_host_key_changed");
+        for (const { fingerprint } of [other!, { fingerprint: hostKeyFingerprint(fixture.ssh.hostKey())! }])
+          expect(failure.message).toContain(fingerprint);
+      });
     });
 
     test("fetch() fetches a folder of the machine", async () => {

@@ -9,6 +9,7 @@ import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import { UploadSources } from "../../adapters/local/upload_sources.ts";
 import { MemorySources } from "../../adapters/memory/sources.ts";
 import { Secret } from "../../domain/secret.ts";
+import { OpenSshServer } from "../support/peers/openssh_server.ts";
 import { GitServer } from "../support/peers/git_server.ts";
 import { file, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
 import { COMMITS, FEATURE, LOCAL_FILES, PASSWORD, sourcesContract, UPLOADED_FILES } from "../contracts/sources.ts";
@@ -23,11 +24,21 @@ sourcesContract("memory", async () => {
     { ...COMMITS.first, sha: shas.first, branches: [] },
     { ...COMMITS.feature, sha: shas.feature, branches: [FEATURE] },
   ];
+  const sshUrl = "ssh://git@git.test:2222/shop.git";
+  const server = { hostKey: "ssh-ed25519 AAAAC3Nz", authorizedKey: "" };
+  const ssh = {
+    url: sshUrl,
+    host: "git.test:2222",
+    authorize: async (publicKey: string) => void (server.authorizedKey = publicKey),
+    hostKey: () => server.hostKey,
+    changeHostKey: async () => void (server.hostKey = `${server.hostKey}AAAA`),
+  };
   const disk = new Map<string, Record<string, string>>();
   const sources = new MemorySources(
     {
       git: {
         "https://git.test/open": { commits },
+        [sshUrl]: { commits, ssh: server },
         "https://git.test/closed": { commits, credential: new Secret(PASSWORD) },
       },
       local: { "/srv/site": LOCAL_FILES },
@@ -43,6 +54,7 @@ sourcesContract("memory", async () => {
     repository: { url: "https://git.test/open", shas },
     privateUrl: "https://git.test/closed",
     missingUrl: "https://git.test/missing",
+    ssh,
     localPath: "/srv/site",
     uploadId: "upl_one",
     async [Symbol.asyncDispose]() {},
@@ -54,6 +66,9 @@ sourcesContract("git, local folders and uploads", async () => {
   const server = await GitServer.start();
   const shas = await furnish(server, "open");
   await furnish(server, "closed", PASSWORD);
+  const sshd = await OpenSshServer.start();
+  const { files, message } = COMMITS.last;
+  await (await sshd.repository("shop")).commit(files, { message });
   const uploads = new LocalUploadFiles(join(root, "data/uploads"));
   const archive = streamOf(tarGz(Object.entries(UPLOADED_FILES).map(([path, content]) => file(path, content))));
   const limits = { maxBytes: 10_000, maxUnpackedBytes: 100_000, maxEntries: 100 };
@@ -73,10 +88,18 @@ sourcesContract("git, local folders and uploads", async () => {
     repository: { url: server.url("open"), shas },
     privateUrl: server.url("closed"),
     missingUrl: server.url("missing"),
+    ssh: {
+      url: sshd.url("shop"),
+      host: sshd.host,
+      authorize: (publicKey) => sshd.authorize(publicKey),
+      hostKey: () => sshd.hostKey,
+      changeHostKey: () => sshd.restart(),
+    },
     localPath: join(root, "site"),
     uploadId: "upl_one",
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
+      await sshd[Symbol.asyncDispose]();
       await rm(root, { recursive: true });
     },
   };

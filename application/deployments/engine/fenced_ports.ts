@@ -11,6 +11,7 @@ const READS: Reads = {
   clock: ["now"],
   serviceSets: ["read"],
   containerEngine: ["answers"],
+  deployKeys: ["find", "privateKey", "hostKeys"],
   deploymentEvents: ["read", "last", "follow"],
   deployments: ["find", "get", "ofProject", "usingFilesOf", "environment"],
   domains: ["list", "find"],

@@ -10,6 +10,7 @@ import type { Builder } from "../../../ports/deployments/builder.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
 import type { ServiceSets } from "../../../ports/deployments/service_sets.ts";
 import type { ContainerEngine } from "../../../ports/deployments/container_engine.ts";
+import type { DeployKeys } from "../../../ports/projects/deploy_keys.ts";
 import type { DeploymentEvents } from "../../../ports/deployments/deployment_events.ts";
 import type { DeploymentChange, Deployments } from "../../../ports/deployments/deployments.ts";
 import type { Domains } from "../../../ports/domains/domains.ts";
@@ -45,6 +46,7 @@ export interface EnginePorts {
   readonly clock: Clock;
   readonly serviceSets: ServiceSets;
   readonly containerEngine: ContainerEngine;
+  readonly deployKeys: DeployKeys;
   readonly deploymentEvents: DeploymentEvents;
   readonly deployments: Deployments;
   readonly domains: Domains;

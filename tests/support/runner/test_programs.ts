@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { SSHD } from "../peers/openssh_server.ts";
 import { run, say } from "./command.ts";
 import { dockerAnswers } from "./docker_engine.ts";
 import { useDockerProgram } from "./docker_program.ts";
@@ -21,6 +23,7 @@ const PROGRAMS: readonly Program[] = [
     packages: ["docker-registry"],
     isThere: async () => Bun.which("docker-registry") !== null,
   },
+  { name: "an SSH server", packages: ["openssh-server"], isThere: async () => existsSync(SSHD) },
   { name: "bubblewrap", packages: ["bubblewrap"], isThere: async () => Bun.which("bwrap") !== null },
 ];
 

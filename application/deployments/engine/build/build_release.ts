@@ -27,6 +27,7 @@ import { settlePlan } from "../../../../domain/deployments/settle_plan.ts";
 type StepRun = Run<
   | "builder"
   | "containerEngine"
+  | "deployKeys"
   | "hostFolders"
   | "imageBuilder"
   | "imageRegistry"

@@ -2,12 +2,13 @@ import type { Commit } from "../../../../domain/deployments/commit.ts";
 import type { Deployment, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
 import type { FetchableSource } from "../../../../ports/projects/sources.ts";
 import { dropUpload } from "../../cleanup/drop_upload.ts";
+import { sshAccess } from "../../sources/ssh_access.ts";
 import { withBuildTimeout } from "./build_timeout.ts";
 import { artifactGone } from "../../../services/release_folder.ts";
 import { type Run, logLine, store } from "../run.ts";
 
 /** A run with the ports of this step. */
-type StepRun = Run<"keptSources" | "releaseFolders" | "sources" | "uploadFiles">;
+type StepRun = Run<"deployKeys" | "keptSources" | "releaseFolders" | "sources" | "uploadFiles">;
 
 /**
  * Fetches the source of a deployment into its release folder. Files that came from a folder are also kept unchanged,
@@ -61,9 +62,10 @@ interface Target {
   readonly shared?: boolean;
 }
 
-function fetchInto(run: StepRun, source: FetchableSource, target: Target): Promise<Commit> {
+async function fetchInto(run: StepRun, source: FetchableSource, target: Target): Promise<Commit> {
   const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
-  return run.ports.sources.fetch(exactly(source, run.deployment), { ...target, log });
+  const ssh = await sshAccess(run.ports, run.project, source);
+  return run.ports.sources.fetch(exactly(source, run.deployment), { ...target, log, ...(ssh && { ssh }) });
 }
 
 async function noteCommit(run: Run, commit: Commit): Promise<void> {
