@@ -5,6 +5,7 @@ import { sweepSources } from "../application/deployments/cleanup/clean_sources.t
 import { cleanRuntimeLogs } from "../application/services/clean_runtime_logs.ts";
 import type { EngineSettings } from "../application/deployments/engine/run.ts";
 import { runTasks } from "../application/system/run_tasks.ts";
+import { projectCredential } from "../application/githost/clone_credential.ts";
 import { Slots } from "../application/system/slots.ts";
 import { runDeployment } from "../application/deployments/engine/run_deployment.ts";
 import { startWorker } from "../application/deployments/engine/worker.ts";
@@ -58,7 +59,10 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   const routes = await currentRoutes(world, { baseDomain })();
   await edge.load(routes);
   loaded.resolve(routes.map(({ projectId }) => projectId));
-  const run = runDeployment(world, engineSettings(config, edge.port, await installation.id()));
+  const run = runDeployment(world, {
+    ...engineSettings(config, edge.port, await installation.id()),
+    credentialFor: projectCredential({ ...world, ...config }),
+  });
   let worker: ReturnType<typeof startWorker> | undefined;
   let sweeping: ReturnType<typeof setInterval> | undefined;
   // Runs in the background: one app that does not come up delays neither the API nor any other app.
@@ -157,7 +161,7 @@ function engineSettings(
   config: Config & { readonly publicUrl: string },
   edgePort: number,
   installation: string,
-): EngineSettings {
+): Omit<EngineSettings, "credentialFor"> {
   return {
     baseDomain: config.baseDomain,
     publicHost: new URL(config.publicUrl).hostname,

@@ -58,15 +58,16 @@ export class GitCheckout {
   readonly #options: GitOptions;
   readonly #into: FetchTarget;
   readonly #tools: CheckoutTools;
-  readonly #mask: (text: string) => string;
+  /** By the URL of the repository that each is for. */
+  readonly #credentials = new Map<string, Secret | undefined>();
+  #mask: (text: string) => string;
 
   constructor(address: GitAddress, into: FetchTarget, { lfs, ssh, ...options }: GitOptions & CheckoutTools) {
     this.address = address;
     this.#options = options;
     this.#into = into;
     this.#tools = { lfs, ssh };
-    const mask = secretMask(partsOf(into.credential));
-    this.#mask = (text) => mask(text.replaceAll(`${into.folder}/`, "").replaceAll(into.folder, "."));
+    this.#mask = this.#maskOf();
   }
 
   get allowHttp(): boolean {
@@ -95,13 +96,14 @@ export class GitCheckout {
 
   /** Runs git and returns the outcome, even if it fails. */
   async try({ arguments: words, address = this.address, folder = "" }: GitCommand): Promise<GitOutcome> {
-    const { credential, signal } = this.#into;
+    const { signal } = this.#into;
+    const credential = await this.#credentialFor(address);
     const { lfs, ssh } = this.#tools;
     const environment = gitEnvironment({
       address,
       allowHttp: this.allowHttp,
       ssh: ssh?.settingsFor(address) ?? { knownHostsFile: this.#options.knownHostsFile },
-      credential: credential && this.address.origin ? { origin: this.address.origin, secret: credential } : undefined,
+      credential: credential && { origin: address.origin, secret: credential },
       pinnedTo: await this.#options.resolveAddress?.(address.host),
       lfs,
     });
@@ -112,6 +114,23 @@ export class GitCheckout {
     const outcome = await runGit({ arguments: words, folder: inFolder, environment, signal, onLine });
     await ssh?.pinNewHostKeys();
     return outcome;
+  }
+
+  /** Returns the credential for a repository on the checkout's own host, which is the only one that may get any. */
+  async #credentialFor({ url, origin }: GitAddress): Promise<Secret | undefined> {
+    if (origin === "" || origin !== this.address.origin) return undefined;
+    if (!this.#credentials.has(url)) {
+      this.#credentials.set(url, await this.#into.credentialFor?.(url));
+      this.#mask = this.#maskOf();
+    }
+    return this.#credentials.get(url);
+  }
+
+  /** Hides all credentials in a text, and shows paths from the checkout on. */
+  #maskOf(): (text: string) => string {
+    const mask = secretMask([...this.#credentials.values()].flatMap(partsOf));
+    const { folder } = this;
+    return (text) => mask(text.replaceAll(`${folder}/`, "").replaceAll(folder, "."));
   }
 
   #failure({ errors }: GitOutcome, command: GitCommand): Failure {

@@ -51,7 +51,8 @@ export class MemorySources implements Sources {
   async fetch(source: FetchableSource, into: FetchTarget): Promise<Commit> {
     into.signal.throwIfAborted();
     if (source.kind === "git") await logIn(source.url, this.known.git[source.url]?.ssh, into);
-    const { files, commit } = this.#find(source, into.credential);
+    const credential = source.kind === "git" ? await into.credentialFor?.(source.url) : undefined;
+    const { files, commit } = this.#find(source, credential);
     for (const [path, content] of Object.entries(files)) this.#write(into.folder, path, content);
     await into.log(`Fetched ${Object.keys(files).length} files`, "stdout");
     into.signal.throwIfAborted();

@@ -6,7 +6,10 @@ import { allowsSomewhere, forbidden, type Principal } from "../../domain/identit
 import { checkGitUrl, isBranchName, isGitName } from "../../domain/projects/project.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
-import type { Sources } from "../../ports/projects/sources.ts";
+import type { FetchTarget, Sources } from "../../ports/projects/sources.ts";
+import type { LinkedProjects } from "../../ports/githost/linked_projects.ts";
+import { cloneCredential, type CloneCredentialPorts } from "../githost/clone_credential.ts";
+import { seesRepository } from "../../domain/githost/repository_visibility.ts";
 import { treeOf } from "./sources/detect_in.ts";
 import { detectProject, type DetectProjectPorts } from "../projects/uploads/detect_project.ts";
 import { RESPONSE_TIMEOUT_MS } from "../system/response_timeout.ts";
@@ -16,9 +19,9 @@ import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_loca
 /** Limited, because each may keep a git process waiting for a host. */
 const AT_ONCE = 8;
 
-export interface PrepareSourcePorts extends CheckLocalPathPorts, DetectProjectPorts {
+export interface PrepareSourcePorts extends CheckLocalPathPorts, CloneCredentialPorts, DetectProjectPorts {
   readonly clock: Clock;
-  readonly githostUrl: string;
+  readonly linkedProjects: LinkedProjects;
   readonly releaseFolders: ReleaseFolders;
   readonly sources: Sources;
   /** How long fetching may take; defaults to 50 s. */
@@ -36,6 +39,7 @@ export function prepareSource(ports: PrepareSourcePorts) {
   const checkPath = checkLocalPath(ports);
   const { prepareLimitMs: limitMs = RESPONSE_TIMEOUT_MS } = ports;
   const slots = new Slots(AT_ONCE);
+  const credential = cloneCredential(ports);
   return async function (by: Principal, request: PrepareRequest, signal: AbortSignal): Promise<Detection> {
     if (!allowsSomewhere(by, "deployment:write")) throw forbidden("deployment:write");
     if (request.source === "local") await checkPath(by, request.path, { field: "path" });
@@ -44,18 +48,35 @@ export function prepareSource(ports: PrepareSourcePorts) {
     const timer = setTimeout(() => late.abort(notInTime(request, limitMs)), limitMs);
     const both = AbortSignal.any([signal, late.signal]);
     try {
-      return await slots.run(() => recognised(source, both), { signal: both, owner: by.userId });
+      const credentialFor = await credentials(by, request, both);
+      const target = { signal: both, ...(credentialFor && { credentialFor }) };
+      return await slots.run(() => recognised(source, target), { signal: both, owner: by.userId });
     } finally {
       clearTimeout(timer);
     }
   };
 
+  /** Lets those who see a repository of the git host read it as the connection does, others as the public. */
+  async function credentials(
+    by: Principal,
+    request: PrepareRequest,
+    signal: AbortSignal,
+  ): Promise<FetchTarget["credentialFor"]> {
+    if (request.source !== "githost") return undefined;
+    const linked = await ports.linkedProjects.repositories(by.organizationId);
+    if (!seesRepository(by, "githost:read", linked)(request)) return undefined;
+    return (url) => credential({ url, owner: request.owner, user: by }, signal);
+  }
+
   /** Uses a temporary folder that is always removed; the sweep removes the folder of a killed server. */
-  async function recognised(source: ReturnType<typeof sourceOf>, signal: AbortSignal): Promise<Detection> {
+  async function recognised(
+    source: ReturnType<typeof sourceOf>,
+    target: Pick<FetchTarget, "signal" | "credentialFor">,
+  ): Promise<Detection> {
     const id = preparedFolder(ports.clock.now());
     try {
       const folder = await ports.releaseFolders.make(id);
-      await ports.sources.fetch(source, { folder, signal, log: () => {} });
+      await ports.sources.fetch(source, { ...target, folder, log: () => {} });
       return await detectProject(ports, treeOf(ports, id));
     } finally {
       await ports.releaseFolders.remove(id);

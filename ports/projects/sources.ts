@@ -32,8 +32,11 @@ export interface SshLogin {
 /** The target folder of a fetch and its options. */
 export interface FetchTarget {
   readonly folder: string;
-  /** A token for the host of a git URL, or `user:password`. Never sent to other hosts. */
-  readonly credential?: Secret;
+  /**
+   * Returns a token for a repository, or `user:password`; asked for a git URL and for its submodules on the same host.
+   * Never sent to other hosts.
+   */
+  readonly credentialFor?: (url: string) => Promise<Secret | undefined>;
   /** For a git URL of an SSH server. Without it, no key is offered. */
   readonly ssh?: SshAccess;
   readonly signal: AbortSignal;

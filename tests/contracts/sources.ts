@@ -126,12 +126,12 @@ export function sourcesContract(name: string, open: () => Promise<SourcesFixture
 
     test("fetch() fetches a private repository with its credential only", async () => {
       const source = git({ url: fixture.privateUrl });
-      const { fetched, files, lines } = await fetch(source, { credential: new Secret(PASSWORD) });
+      const { fetched, files, lines } = await fetch(source, { credentialFor: async () => new Secret(PASSWORD) });
       expect(fetched.commitMessage).toBe(COMMITS.last.message);
       expect(files).toEqual({ ...COMMITS.last.files });
       expect(lines.join("\n")).not.toContain(PASSWORD);
       expect((await failureOf(source)).code).toBe("git_auth_failed");
-      const failure = await failureOf(source, { credential: new Secret("wrong-canary") });
+      const failure = await failureOf(source, { credentialFor: async () => new Secret("wrong-canary") });
       expect(failure.code).toBe("git_auth_failed");
       expect(failure.message).not.toContain("wrong-canary");
     });

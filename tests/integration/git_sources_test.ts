@@ -291,7 +291,7 @@ describe("GitSources", () => {
       await outer.git("submodule", "--quiet", "add", middle.bare, "middle");
       await outer.git("config", "--file", ".gitmodules", "submodule.middle.url", server.url("private/middle"));
       await outer.commit({ outer: "outer" });
-      await fetch({ url: server.url("private/outer") }, { credential: new Secret(TOKEN) });
+      await fetch({ url: server.url("private/outer") }, { credentialFor: async () => new Secret(TOKEN) });
       expect(await content("middle/inner/inner")).toBe("inner");
       expect(await readdir(join(folder, "middle"))).not.toContain(".git");
     });
@@ -300,7 +300,7 @@ describe("GitSources", () => {
       const stranger = await other.repository("stranger", { password: TOKEN });
       await stranger.commit({ s: "s" });
       await withSubmodule("leaky", other.url("stranger"), { from: "leaky-lib" });
-      const failure = await failureOf({ url: server.url("leaky") }, { credential: new Secret(TOKEN) });
+      const failure = await failureOf({ url: server.url("leaky") }, { credentialFor: async () => new Secret(TOKEN) });
       expect(failure.code).toBe("git_auth_failed");
       expect(failure.message).toContain("vendor/lib");
       expect(other.requests.length).toBeGreaterThan(0);
@@ -331,7 +331,7 @@ describe("GitSources", () => {
         }
         return undefined;
       };
-      const fetching = fetch({ url: server.url("slow") }, { credential: new Secret(TOKEN) });
+      const fetching = fetch({ url: server.url("slow") }, { credentialFor: async () => new Secret(TOKEN) });
       await reached.promise;
       const shown = await places();
       expect(shown).toContain("remote-http");
@@ -347,14 +347,17 @@ describe("GitSources", () => {
 
     test("fetch() splits user and password at the first colon", async () => {
       await (await server.repository("named", { password: "pass:word-1" })).commit({ a: "a" });
-      await fetch({ url: server.url("named") }, { credential: new Secret("ada:pass:word-1") });
+      await fetch({ url: server.url("named") }, { credentialFor: async () => new Secret("ada:pass:word-1") });
       const used = server.requests.find(({ authorization }) => authorization !== null)!.authorization!;
       expect(Buffer.from(used.slice(6), "base64").toString()).toBe("ada:pass:word-1");
     });
 
     test("fetch() masks a credential that the host repeats", async () => {
       server.intercept = () => new Response(`bad ${TOKEN}`, { status: 403, headers: { "content-type": "text/plain" } });
-      const failure = await failureOf({ url: server.url("any") }, { credential: new Secret(`ada:${TOKEN}`) });
+      const failure = await failureOf(
+        { url: server.url("any") },
+        { credentialFor: async () => new Secret(`ada:${TOKEN}`) },
+      );
       expect(failure.code).toBe("git_auth_failed");
       expect(`${lines.join("\n")}${failure.message}${String(failure.cause)}`).not.toContain("canary-4242");
     });
@@ -364,10 +367,10 @@ describe("GitSources", () => {
       await (await other.repository("moved", { password: TOKEN })).commit({ a: "a" });
       server.intercept = away(`http://127.0.0.1:${server.port}`);
       const url = `http://127.0.0.1:${server.port}/away/moved.git`;
-      expect((await fetch({ url }, { credential: new Secret(TOKEN) })).commitMessage).toBe("change");
+      expect((await fetch({ url }, { credentialFor: async () => new Secret(TOKEN) })).commitMessage).toBe("change");
       folder = await mkdtemp(join(root, "release-"));
       server.intercept = away(`http://127.0.0.1:${other.port}`);
-      expect((await failureOf({ url }, { credential: new Secret(TOKEN) })).code).toBe("git_auth_failed");
+      expect((await failureOf({ url }, { credentialFor: async () => new Secret(TOKEN) })).code).toBe("git_auth_failed");
       expect(other.requests.every(({ authorization }) => authorization === null)).toBe(true);
     });
   });
@@ -512,7 +515,7 @@ describe("GitSources", () => {
         { headers: { "content-type": "application/vnd.git-lfs+json" } },
       );
     };
-    await fetch({ url: server.url("large") }, { credential: new Secret(TOKEN) });
+    await fetch({ url: server.url("large") }, { credentialFor: async () => new Secret(TOKEN) });
     const installed = (await run(["git", "lfs", "version"])).ok;
     expect(await content("a.bin")).toBe(installed ? large : pointer);
     expect(lines.some((line) => line.includes("LFS"))).toBe(!installed);

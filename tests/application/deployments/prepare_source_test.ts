@@ -32,6 +32,7 @@ function scene(prepareLimitMs: number) {
   const settings = {
     localSources,
     githostUrl: "https://git.example.com",
+    mode: "self-hosted",
     runtimePreset: "process",
     prepareLimitMs,
   } as const;
@@ -65,7 +66,7 @@ test("a caller that disconnects ends the fetch with the reason of the caller's s
 test("fetches no more than eight sources at once", async () => {
   let fetching = 0;
   const world = { ...memoryWorld(), sources: { fetch: () => (fetching++, new Promise<never>(() => {})) } };
-  const settings = { githostUrl: "https://git.example.com", runtimePreset: "process" } as const;
+  const settings = { mode: "self-hosted", githostUrl: "https://git.example.com", runtimePreset: "process" } as const;
   const localSources = { mode: "self-hosted", roots: [], dataFolder: "/data/slipway" } as const;
   const many = prepareSource({ ...world, ...settings, localSources, prepareLimitMs: 60_000 });
   const leaving = new AbortController();

@@ -20,6 +20,7 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
   const run = runDeployment(working, {
     baseDomain: "localhost",
     publicHost: "127.0.0.1",
+    credentialFor: async () => undefined,
     githostUrl: "https://git.example.com",
     runtime: "process",
     baseImages: [],

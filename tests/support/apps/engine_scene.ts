@@ -38,6 +38,7 @@ const ENGINE: Omit<EngineSettings, "buildSlots"> = {
   baseDomain: "localhost",
   publicHost: "127.0.0.1",
   githostUrl: "https://git.example.com",
+  credentialFor: async () => undefined,
   runtime: "process",
   baseImages: [],
   cacheScope: (projectId) => projectId,

@@ -65,7 +65,9 @@ interface Target {
 async function fetchInto(run: StepRun, source: FetchableSource, target: Target): Promise<Commit> {
   const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
   const ssh = await sshAccess(run.ports, run.project, source);
-  return run.ports.sources.fetch(exactly(source, run.deployment), { ...target, log, ...(ssh && { ssh }) });
+  const credentialFor = (url: string) => run.settings.credentialFor(run.project, url, target.signal);
+  const into = { ...target, log, credentialFor, ...(ssh && { ssh }) };
+  return run.ports.sources.fetch(exactly(source, run.deployment), into);
 }
 
 async function noteCommit(run: Run, commit: Commit): Promise<void> {
