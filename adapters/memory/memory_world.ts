@@ -79,7 +79,6 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     auditLog: new MemoryAuditLog(tables),
     backupDestinations: new MemoryBackupDestinations(tables),
     clock: tables.clock,
-    cloudGitHost: new MemoryCloudGitHost(),
     cloudLinks: new MemoryCloudLinks(tables),
     containerEngine: new MemoryContainerEngine(),
     builder: new MemoryBuilder(),
@@ -138,6 +137,7 @@ function deploymentRecords(tables: MemoryTables) {
 
 function gitHostStores(tables: MemoryTables) {
   return {
+    cloudGitHost: new MemoryCloudGitHost(),
     connectAttempts: new MemoryConnectAttempts(tables),
     gitHostChoices: new MemoryGitHostChoices(tables),
     installations: new MemoryInstallations(tables),

@@ -44,88 +44,96 @@ export function connect(ports: ConnectPorts) {
     signal: AbortSignal,
   ): Promise<ConnectResult> {
     if (!allowsSomewhere(by, "githost:write")) throw forbidden("githost:write");
-    if (source === "cli") return byCommandLine(by, signal);
+    if (source === "cli") return byCommandLine(ports, by, signal);
     const { sources } = await stateOf(by, signal);
-    if (source === "oauth") return isOwn(by).then((own) => (own ? { connected: true } : byOAuth(by, signal)));
-    if (gitHost.app) return sources.app.connected ? { connected: true } : toInstall(by);
-    if (gitHost.oauth) return sources.oauth.connected ? { connected: true } : byOAuth(by, signal);
+    if (source === "oauth") return (await isOwn(ports, by)) ? { connected: true } : byOAuth(ports, by, signal);
+    if (gitHost.app) return sources.app.connected ? { connected: true } : toInstall(ports, by);
+    if (gitHost.oauth) return sources.oauth.connected ? { connected: true } : byOAuth(ports, by, signal);
     if (sources.cli.available) return { connected: true };
     const url = await cloudConnectUrl(ports, by.organizationId, signal);
     if (url !== undefined) return { connected: false, flow: "redirect", url };
-    return byCommandLine(by, signal);
+    return byCommandLine(ports, by, signal);
   };
+}
 
-  async function isOwn({ organizationId, userId }: Principal): Promise<boolean> {
-    const accounts = await ports.oauthAccounts.list(organizationId);
-    return accounts.some((account) => account.userId === userId);
-  }
+async function isOwn(ports: ConnectPorts, { organizationId, userId }: Principal): Promise<boolean> {
+  const accounts = await ports.oauthAccounts.list(organizationId);
+  return accounts.some((account) => account.userId === userId);
+}
 
-  async function toInstall({ userId, organizationId }: Principal): Promise<ConnectResult> {
+async function toInstall(ports: ConnectPorts, { userId, organizationId }: Principal): Promise<ConnectResult> {
+  const state = await connectState(ports, { userId, organizationId });
+  return { connected: false, flow: "redirect", url: installUrl(ports.gitHost, state) };
+}
+
+async function byOAuth(ports: ConnectPorts, by: Principal, signal: AbortSignal): Promise<ConnectResult> {
+  const { userId, organizationId } = by;
+  if (ports.gitHost.oauth?.hasSecret) {
     const state = await connectState(ports, { userId, organizationId });
-    return { connected: false, flow: "redirect", url: installUrl(gitHost, state) };
+    return { connected: false, flow: "redirect", url: authorizeUrl(ports.gitHost, state) };
   }
+  if (ports.gitHost.oauth) return onDevice(ports, by, signal);
+  const url = await cloudConnectUrl(ports, organizationId, signal);
+  if (url !== undefined) return { connected: false, flow: "redirect", url };
+  throw notConfigured("no OAuth app is configured. Set GITHOST_CLIENT_ID and GITHOST_CLIENT_SECRET");
+}
 
-  async function byOAuth(by: Principal, signal: AbortSignal): Promise<ConnectResult> {
-    const { userId, organizationId } = by;
-    if (gitHost.oauth?.hasSecret) {
-      const state = await connectState(ports, { userId, organizationId });
-      return { connected: false, flow: "redirect", url: authorizeUrl(gitHost, state) };
-    }
-    if (gitHost.oauth) return onDevice(by, signal);
-    const url = await cloudConnectUrl(ports, organizationId, signal);
-    if (url !== undefined) return { connected: false, flow: "redirect", url };
-    throw notConfigured("no OAuth app is configured. Set GITHOST_CLIENT_ID and GITHOST_CLIENT_SECRET");
-  }
+async function onDevice(
+  ports: ConnectPorts,
+  { userId, organizationId }: Principal,
+  signal: AbortSignal,
+): Promise<ConnectResult> {
+  if (ports.gitHost.mode === "cloud") throw notConfigured("GITHOST_CLIENT_SECRET is not set");
+  const { deviceCode, userCode, verificationUri, intervalSeconds, expiresInSeconds } =
+    await ports.gitAccounts.startDeviceLogin(signal);
+  const now = ports.clock.now().getTime();
+  const expiresAt = new Date(now + expiresInSeconds * 1_000);
+  await ports.connectAttempts.putDevice({
+    organizationId,
+    userId,
+    deviceCode,
+    userCode,
+    verificationUri,
+    intervalSeconds,
+    nextCheckAt: new Date(now + intervalSeconds * 1_000),
+    expiresAt,
+    status: "pending",
+  });
+  ports.deviceLoginStarted();
+  return {
+    connected: false,
+    flow: "device_code",
+    userCode,
+    verificationUri,
+    expiresAt,
+    interval: intervalSeconds,
+  };
+}
 
-  async function onDevice({ userId, organizationId }: Principal, signal: AbortSignal): Promise<ConnectResult> {
-    if (gitHost.mode === "cloud") throw notConfigured("GITHOST_CLIENT_SECRET is not set");
-    const { deviceCode, userCode, verificationUri, intervalSeconds, expiresInSeconds } =
-      await ports.gitAccounts.startDeviceLogin(signal);
-    const now = ports.clock.now().getTime();
-    const expiresAt = new Date(now + expiresInSeconds * 1_000);
-    await ports.connectAttempts.putDevice({
-      organizationId,
-      userId,
-      deviceCode,
-      userCode,
-      verificationUri,
-      intervalSeconds,
-      nextCheckAt: new Date(now + intervalSeconds * 1_000),
-      expiresAt,
-      status: "pending",
-    });
-    ports.deviceLoginStarted();
-    return {
-      connected: false,
-      flow: "device_code",
-      userCode,
-      verificationUri,
-      expiresAt,
-      interval: intervalSeconds,
-    };
+async function byCommandLine(
+  ports: ConnectPorts,
+  { organizationId }: Principal,
+  signal: AbortSignal,
+): Promise<ConnectResult> {
+  if (ports.gitHost.mode === "cloud")
+    throw notConfigured("neither an app nor an OAuth app is configured (GITHOST_APP_ID, GITHOST_CLIENT_ID)");
+  if ((await ports.installation.organizationId()) !== organizationId) {
+    throw new Failure(
+      "invalid",
+      "cli_unavailable",
+      "Cannot use the command-line client here: its login belongs to the organization of the installation's first " +
+        "owner. Ask the operator to configure an app (GITHOST_APP_ID) or an OAuth app (GITHOST_CLIENT_ID)",
+    );
   }
-
-  async function byCommandLine({ organizationId }: Principal, signal: AbortSignal): Promise<ConnectResult> {
-    if (gitHost.mode === "cloud")
-      throw notConfigured("neither an app nor an OAuth app is configured (GITHOST_APP_ID, GITHOST_CLIENT_ID)");
-    if ((await ports.installation.organizationId()) !== organizationId) {
-      throw new Failure(
-        "invalid",
-        "cli_unavailable",
-        "Cannot use the command-line client here: its login belongs to the organization of the installation's first " +
-          "owner. Ask the operator to configure an app (GITHOST_APP_ID) or an OAuth app (GITHOST_CLIENT_ID)",
-      );
-    }
-    if (await ports.commandLineLogin.token(signal)) {
-      await ports.gitHostChoices.setCommandLineOff(organizationId, false);
-      return { connected: true };
-    }
-    const { host } = new URL(gitHost.webUrl);
-    const message =
-      "Run this command on the server, as the user that Slipway runs as, then connect again; " +
-      "or set GITHOST_TOKEN to a personal access token and restart";
-    return { connected: false, flow: "terminal", command: `gh auth login --hostname ${host}`, message };
+  if (await ports.commandLineLogin.token(signal)) {
+    await ports.gitHostChoices.setCommandLineOff(organizationId, false);
+    return { connected: true };
   }
+  const { host } = new URL(ports.gitHost.webUrl);
+  const message =
+    "Run this command on the server, as the user that Slipway runs as, then connect again; " +
+    "or set GITHOST_TOKEN to a personal access token and restart";
+  return { connected: false, flow: "terminal", command: `gh auth login --hostname ${host}`, message };
 }
 
 function notConfigured(why: string): Failure {

@@ -1,6 +1,5 @@
 import { NO_COMMIT } from "../../domain/deployments/commit.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { transition } from "../../domain/deployments/transitions.ts";
 import { Failure } from "../../domain/failure.ts";
 import { decideOnPush, type Push } from "../../domain/githost/push.ts";
 import { fullName } from "../../domain/githost/repository.ts";
@@ -10,6 +9,7 @@ import type { DeploymentHistory } from "../../ports/deployments/deployment_histo
 import type { WebhookDeliveries } from "../../ports/githost/webhook_deliveries.ts";
 import { linkedSource, type LinkedSourceSettings } from "../deployments/sources/linked_source.ts";
 import { makeDeployment, type MakeDeploymentPorts, planOf } from "../deployments/make_deployment.ts";
+import { supersedePushes } from "./supersede_pushes.ts";
 import { servicesOf, type ServicesOfPorts } from "../projects/services_of.ts";
 
 export interface DeployPushPorts extends MakeDeploymentPorts, LinkedSourceSettings, ServicesOfPorts {
@@ -39,7 +39,7 @@ export function deployPush(ports: DeployPushPorts) {
       if (claim === undefined) return { ...about, decision: "ignored", reason: "This push was reported before" };
       const deployment = await queued(push, project, branch);
       await ports.webhookDeliveries.finish(claim, { decisions: [] });
-      await supersede(deployment);
+      await supersedePushes(ports, deployment);
       return { ...about, deploymentId: deployment.id, decision: "deployed", reason: `Pushed to "${branch}"` };
     } catch (error) {
       if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
@@ -77,25 +77,5 @@ export function deployPush(ports: DeployPushPorts) {
       plan: planOf(project),
       ...(given && { given }),
     });
-  }
-
-  /** Ends the pushes of the same branch that were queued before this one and have not begun. */
-  async function supersede(newest: Deployment): Promise<void> {
-    const { organizationId, projectId, branch } = newest;
-    const filter = { projectId, status: "queued", ...(branch !== null && { branch }) } as const;
-    const { items } = await ports.deploymentHistory.list(organizationId, filter, { page: 1, perPage: 100 });
-    for (const { deployment } of items) {
-      if (deployment.trigger !== "push" || deployment.version >= newest.version) continue;
-      await ports.deployments.change(deployment.id, (current) => {
-        if (current.status !== "queued") return undefined;
-        const ended = transition(current, "superseded", { at: ports.clock.now() });
-        const { status, decision } = ended;
-        const events = [
-          { type: "status", status, decision },
-          { type: "end", status, decision, error: null },
-        ] as const;
-        return { deployment: ended, events };
-      });
-    }
   }
 }

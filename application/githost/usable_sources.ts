@@ -1,4 +1,4 @@
-import { Failure, invalid } from "../../domain/failure.ts";
+import { type Failure, invalid } from "../../domain/failure.ts";
 import type { GitAccount, GitHostSource } from "../../domain/githost/repository.ts";
 import type { CommandLineLogin } from "../../ports/githost/command_line_login.ts";
 import type { GitHostChoices } from "../../ports/githost/git_host_choices.ts";

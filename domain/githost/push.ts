@@ -55,7 +55,6 @@ export function decideOnPush(
   { ref, deleted, defaultBranch }: Push,
   { autoDeploy, gitBranch }: Pick<ProjectSettings, "autoDeploy" | "gitBranch">,
 ): PushDecision {
-  const ignored = (reason: string): PushDecision => ({ decision: "ignored", reason });
   if (!ref.startsWith(BRANCH)) return ignored("Only pushes to branches are deployed, and this is a tag or another ref");
   const branch = ref.slice(BRANCH.length);
   const wanted = gitBranch ?? defaultBranch;
@@ -64,6 +63,10 @@ export function decideOnPush(
   if (branch !== wanted) return ignored(`The project is deployed from the branch "${wanted}"`);
   if (!autoDeploy) return ignored("The project does not deploy on every push (autoDeploy is off)");
   return { decision: "deploy", branch };
+}
+
+function ignored(reason: string): PushDecision {
+  return { decision: "ignored", reason };
 }
 
 /** Returns the fields of an object; none for anything else. */

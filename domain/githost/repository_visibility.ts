@@ -1,4 +1,4 @@
-import { allows, type Permission, type Principal } from "../identity/permission.ts";
+import { allows, type Grant, type Permission, type Principal } from "../identity/permission.ts";
 import { fullName, type RepositoryName } from "./repository.ts";
 
 /** A repository of the git host that a project is linked to. */
@@ -28,12 +28,14 @@ export function seesRepository(
 
 /** Returns the principal with its grants on repositories in lower case, as names on a git host have none. */
 function withLowerCaseGrants(by: Principal): Principal {
-  const lower = (grants: Principal["grants"]) =>
-    grants.map((grant) => (grant.resource === "githost" ? { ...grant, id: grant.id.toLowerCase() } : grant));
   const { narrowing } = by;
   return {
     ...by,
-    grants: lower(by.grants),
-    narrowing: narrowing && { ...narrowing, grants: lower(narrowing.grants) },
+    grants: lowerCase(by.grants),
+    narrowing: narrowing && { ...narrowing, grants: lowerCase(narrowing.grants) },
   };
+}
+
+function lowerCase(grants: readonly Grant[]): readonly Grant[] {
+  return grants.map((grant) => (grant.resource === "githost" ? { ...grant, id: grant.id.toLowerCase() } : grant));
 }

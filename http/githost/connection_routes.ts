@@ -5,7 +5,7 @@ import type { GitHostUseCases } from "../../application/githost/use_cases.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { done, integer, nullable, object, parameters, text, Time } from "../schema.ts";
+import { about, done, integer, nullable, object, parameters, text, Time } from "../schema.ts";
 import { confirmPage, connectedPage } from "./connect_page.ts";
 import {
   accountView,
@@ -73,6 +73,7 @@ export function connectionRoutes(access: Access, useCases: GitHostUseCases, opti
   return new Elysia({ prefix: "/api/githost", tags: ["Git host"] })
     .use(access)
     .use(stateRoutes(access, useCases))
+    .use(localRoutes(access, useCases))
     .post(
       "/connect",
       async ({ principal, body, request }) =>
@@ -128,7 +129,7 @@ function stateRoutes(access: Access, useCases: GitHostUseCases) {
           answer: object({
             state: StateView,
             accounts,
-            installUrl: nullable(t.String({ description: "Page on which the app is installed, for ten minutes" })),
+            installUrl: about("Page on which the app is installed, for ten minutes", nullable(t.String())),
             cloudUnreachable: t.Boolean({ description: "Whether the cloud that knows that page does not answer" }),
           }),
           problems: [400, ...FAILURES],
@@ -154,7 +155,12 @@ function stateRoutes(access: Access, useCases: GitHostUseCases) {
           problems: [400, ...FAILURES],
         }),
       },
-    )
+    );
+}
+
+function localRoutes(access: Access, useCases: GitHostUseCases) {
+  return new Elysia({ name: "http/githost/local" })
+    .use(access)
     .get(
       "/local-status",
       async ({ principal, request }) => {
@@ -168,7 +174,7 @@ function stateRoutes(access: Access, useCases: GitHostUseCases) {
           summary: "Get the login of the git host's command-line client on the server; not in cloud mode",
           answer: object({
             available: t.Boolean({ description: "Whether the client is logged in" }),
-            login: nullable(t.String({ description: "Name of the account" })),
+            login: about("Name of the account", nullable(t.String())),
             scopes: t.Array(t.String(), { description: "Scopes of its token" }),
           }),
           problems: [400, ...FAILURES],

@@ -34,8 +34,11 @@ export function repositoryRoutes(access: Access, useCases: GitHostUseCases) {
     .use(access)
     .use(listRoutes(access, useCases))
     .use(changeRoutes(access, useCases))
+    .use(repositoryRoute(access, useCases))
     .use(contentRoutes(access, useCases))
-    .use(hookRoutes(access, useCases));
+    .use(fileRoutes(access, useCases))
+    .use(hookRoutes(access, useCases))
+    .use(hookRemoval(access, useCases));
 }
 
 function listRoutes(access: Access, useCases: GitHostUseCases) {
@@ -79,28 +82,31 @@ function listRoutes(access: Access, useCases: GitHostUseCases) {
 }
 
 function changeRoutes(access: Access, useCases: GitHostUseCases) {
-  return new Elysia({ name: "http/githost/changes" })
+  return new Elysia({ name: "http/githost/changes" }).use(access).post(
+    "/repos",
+    async ({ principal, body, set, request }) => {
+      const wanted = { ...body, private: body.private ?? true };
+      const repository = await useCases.createRepository(principal, wanted, request.signal);
+      set.status = 201;
+      return { data: repositoryView(repository) };
+    },
+    {
+      permission: "githost:write",
+      body: NewRepositoryBody,
+      ...operation({
+        name: "githost.create_repository",
+        summary: "Create a repository on the git host",
+        status: 201,
+        answer: one(RepositoryView),
+        problems: FAILURES,
+      }),
+    },
+  );
+}
+
+function repositoryRoute(access: Access, useCases: GitHostUseCases) {
+  return new Elysia({ name: "http/githost/repository" })
     .use(access)
-    .post(
-      "/repos",
-      async ({ principal, body, set, request }) => {
-        const wanted = { ...body, private: body.private ?? true };
-        const repository = await useCases.createRepository(principal, wanted, request.signal);
-        set.status = 201;
-        return { data: repositoryView(repository) };
-      },
-      {
-        permission: "githost:write",
-        body: NewRepositoryBody,
-        ...operation({
-          name: "githost.create_repository",
-          summary: "Create a repository on the git host",
-          status: 201,
-          answer: one(RepositoryView),
-          problems: FAILURES,
-        }),
-      },
-    )
     .get(
       "/repos/:owner/:repo",
       async ({ principal, params, query, request }) => {
@@ -187,7 +193,12 @@ function contentRoutes(access: Access, useCases: GitHostUseCases) {
           problems: [409, ...FAILURES],
         }),
       },
-    )
+    );
+}
+
+function fileRoutes(access: Access, useCases: GitHostUseCases) {
+  return new Elysia({ name: "http/githost/files", prefix: "/repos/:owner/:repo" })
+    .use(access)
     .get(
       "/files",
       async ({ principal, params, query: { path = "", branch }, request }) => {
@@ -266,25 +277,28 @@ function hookRoutes(access: Access, useCases: GitHostUseCases) {
           problems: FAILURES,
         }),
       },
-    )
-    .delete(
-      "",
-      async ({ principal, params, body, request }) => {
-        await useCases.removeWebhook(principal, params, body.hookId, request.signal);
-        return { success: true };
-      },
-      {
-        permission: "githost:admin",
-        params: NamePath,
-        body: HookBody,
-        ...operation({
-          name: "githost.remove_webhook",
-          summary: "Remove a webhook of a repository",
-          answer: done({}),
-          problems: FAILURES,
-        }),
-      },
     );
+}
+
+function hookRemoval(access: Access, useCases: GitHostUseCases) {
+  return new Elysia({ name: "http/githost/hook_removal", prefix: "/repos/:owner/:repo/webhooks" }).use(access).delete(
+    "",
+    async ({ principal, params, body, request }) => {
+      await useCases.removeWebhook(principal, params, body.hookId, request.signal);
+      return { success: true };
+    },
+    {
+      permission: "githost:admin",
+      params: NamePath,
+      body: HookBody,
+      ...operation({
+        name: "githost.remove_webhook",
+        summary: "Remove a webhook of a repository",
+        answer: done({}),
+        problems: FAILURES,
+      }),
+    },
+  );
 }
 
 /** Hands the token to git for this command alone: it is not stored in the clone's configuration. */

@@ -12,7 +12,6 @@ import {
   integer,
   nullable,
   object,
-  oneOf,
   PageFields,
   parameters,
   text,
@@ -149,20 +148,32 @@ export const StateView = object(
   {
     connected: t.Boolean({ description: "Whether any source can be used" }),
     primary: about("The source of highest preference", nullable(Source)),
-    sources: object({
-      app: object({
-        connected: t.Boolean({ description: "Whether the app is installed and not suspended" }),
-        installations: t.Array(InstallationView, { description: "Accounts that the app is installed on" }),
-      }),
-      oauth: object({
-        connected: t.Boolean({ description: "Whether an account is connected by OAuth" }),
-        login: nullable(t.String({ description: "Name of that account" })),
-      }),
-      cli: object({
-        available: t.Boolean({ description: "Whether the command-line client is logged in on the server" }),
-        login: nullable(t.String({ description: "Name of that account, if the git host answers" })),
-      }),
-    }),
+    sources: object(
+      {
+        app: object(
+          {
+            connected: t.Boolean({ description: "Whether the app is installed and not suspended" }),
+            installations: t.Array(InstallationView, { description: "Accounts that the app is installed on" }),
+          },
+          { description: "The app" },
+        ),
+        oauth: object(
+          {
+            connected: t.Boolean({ description: "Whether an account is connected by OAuth" }),
+            login: about("Name of that account", nullable(t.String())),
+          },
+          { description: "The caller's account, or the one that serves the organization" },
+        ),
+        cli: object(
+          {
+            available: t.Boolean({ description: "Whether the command-line client is logged in on the server" }),
+            login: about("Name of that account, if the git host answers", nullable(t.String())),
+          },
+          { description: "The git host's command-line client" },
+        ),
+      },
+      { description: "The ways to reach the git host" },
+    ),
   },
   { title: "GitHostState" },
 );
@@ -200,13 +211,19 @@ export const FileQuery = parameters({
 
 export const ConnectBody = object({
   source: t.Optional(
-    oneOf(["oauth", "cli"] as const, { description: "Connect this source; by default the configured one is chosen" }),
+    explained(
+      { oauth: GIT_HOST_SOURCE.oauth, cli: GIT_HOST_SOURCE.cli },
+      { description: "Connect this source; by default the configured one is chosen" },
+    ),
   ),
 });
 
 export const DisconnectBody = object({
   source: t.Optional(
-    oneOf(["oauth", "cli", "all"] as const, { description: "The source to disconnect; defaults to all" }),
+    explained(
+      { oauth: GIT_HOST_SOURCE.oauth, cli: GIT_HOST_SOURCE.cli, all: "Every source, the app included" },
+      { description: "The source to disconnect; defaults to all" },
+    ),
   ),
 });
 
