@@ -225,10 +225,10 @@ function recorded(
 ): Promise<Response> {
   const { name, unaudited, changes } = route.operation;
   const { body: schema } = route.hooks as { body?: TSchema };
-  const [target = ""] = Object.values(params);
   // A target that does not look like an id is made up, or a secret in the wrong place.
+  const target = [params["id"] ?? "", ...Object.values(params)].find(isAnyId) ?? null;
   const changed = changedNames(body, { schema, changes });
-  const change = { action: name, target: isAnyId(target) ? target : null, changed };
+  const change = { action: name, target, changed };
   return unaudited ? run() : audited(audit, caller, change, run);
 }
 

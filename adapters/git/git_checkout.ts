@@ -136,8 +136,13 @@ export class GitCheckout {
   #failure({ errors }: GitOutcome, command: GitCommand): Failure {
     const { action = "clone the repository", branch = null, address = this.address } = command;
     const { ssh } = this.#tools;
-    const advice = loginAdvice(address, this.#into.ssh, ssh);
-    const failure = gitFailure(errors, { action, branch, loginAdvice: advice, mask: this.#mask });
+    const failure = gitFailure(errors, {
+      action,
+      branch,
+      loginAdvice: loginAdvice(address, this.#into.ssh, ssh),
+      withDeployKey: ssh?.settingsFor(address).configFile !== undefined,
+      mask: this.#mask,
+    });
     if (failure.code !== "git_host_key_changed" || !ssh || address.protocol !== "ssh") return failure;
     const refused = errors.map((line) => PRESENTED_KEY.exec(line.trim())?.[1]).find((found) => found !== undefined);
     return ssh.hostKeyChanged(address, refused);

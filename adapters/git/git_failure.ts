@@ -6,6 +6,8 @@ export interface GitAttempt {
   readonly branch: string | null;
   /** Completes the message when the host requires a login. */
   readonly loginAdvice: string;
+  /** Whether git logged in with a deploy key. */
+  readonly withDeployKey: boolean;
   /** Masks secrets. */
   readonly mask: (text: string) => string;
 }
@@ -59,7 +61,10 @@ const CAUSES: readonly Cause[] = [
     kind: "invalid",
     pattern:
       /returned error: (404|410)|repository .* not found|Repository not found|does not appear to be a git repository|not valid: is this a git repository|could not be found or you don't have permission/i,
-    reason: () => "there is no repository at this address; check owner and name",
+    reason: ({ withDeployKey }) =>
+      withDeployKey
+        ? "there is no repository at this address that the deploy key may read; check the address, and where the key was added"
+        : "there is no repository at this address; check owner and name",
   },
   {
     code: "git_unreachable",

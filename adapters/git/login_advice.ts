@@ -8,14 +8,16 @@ export function loginAdvice(address: GitAddress, access: SshAccess | undefined, 
   if (address.protocol !== "ssh") {
     return "the host requires a login; the repository is private or does not exist, or the credential is wrong";
   }
-  if (client && client.host === sshHost(address.url)) {
+  const host = sshHost(address.url) ?? address.host;
+  if (client && client.host === host) {
     const advice = `Add this public key there, with read access: ${client.publicKey}`;
     return `${client.host} does not accept the deploy key of this project. ${advice}`;
   }
   if (client) {
-    return `${address.host} requires a login, and the deploy key of this project is only used for ${client.host}. Move the repository there, or make it public`;
+    const advice = "Move the repository there, or give its https:// URL if it is public";
+    return `${host} requires a login, and the deploy key of this project is only used for ${client.host}. ${advice}`;
   }
   const path = access?.deployKeyPath ?? "/api/projects/:id/deploy-key";
-  const project = access ? "" : "Create a project with this gitUrl, then make";
-  return `the git server requires a login. ${project || "Make"} a deploy key with POST ${path} and add its public part at the git server`;
+  const make = access ? "Make" : "Create a project with this gitUrl, then make";
+  return `the git server requires a login. ${make} a deploy key with POST ${path} and add its public part at the git server`;
 }

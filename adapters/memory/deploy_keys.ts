@@ -1,5 +1,5 @@
 import { notFound } from "../../domain/failure.ts";
-import type { DeployKey, PinnedHostKey } from "../../domain/projects/deploy_key.ts";
+import type { DeployKey, PinnedHostKey, StoredDeployKey } from "../../domain/projects/deploy_key.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { DeployKeys } from "../../ports/projects/deploy_keys.ts";
 import { copied } from "./copied.ts";
@@ -13,8 +13,11 @@ export class MemoryDeployKeys implements DeployKeys {
     this.#tables = tables;
   }
 
-  async find(projectId: string): Promise<DeployKey | undefined> {
-    return copied(this.#tables.deployKeys.get(projectId)?.key);
+  async find(projectId: string): Promise<StoredDeployKey | undefined> {
+    const row = this.#tables.deployKeys.get(projectId);
+    if (!row) return undefined;
+    const hostKeys = [...row.hostKeys.values()].sort((a, b) => (a.host < b.host ? -1 : 1));
+    return copied({ ...row.key, hostKeys });
   }
 
   async privateKey(projectId: string): Promise<Secret | undefined> {
@@ -32,11 +35,6 @@ export class MemoryDeployKeys implements DeployKeys {
 
   async remove(projectId: string): Promise<boolean> {
     return this.#tables.deployKeys.delete(projectId);
-  }
-
-  async hostKeys(projectId: string): Promise<readonly PinnedHostKey[]> {
-    const pinned = this.#tables.deployKeys.get(projectId)?.hostKeys.values() ?? [];
-    return copied([...pinned]).sort((a, b) => (a.host < b.host ? -1 : 1));
   }
 
   async pinHostKey(projectId: string, hostKey: PinnedHostKey): Promise<PinnedHostKey | undefined> {

@@ -1,5 +1,5 @@
 import { notFound } from "../../domain/failure.ts";
-import type { DeployKey, PinnedHostKey } from "../../domain/projects/deploy_key.ts";
+import type { DeployKey, PinnedHostKey, StoredDeployKey } from "../../domain/projects/deploy_key.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { DeployKeys } from "../../ports/projects/deploy_keys.ts";
 import type { Vault } from "../../ports/system/vault.ts";
@@ -8,7 +8,7 @@ import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 interface KeyRow {
   readonly public_key: string;
-  readonly fingerprint: string;
+  readonly key_fingerprint: string;
   readonly created_at: Date;
 }
 
@@ -29,12 +29,19 @@ export class PostgresDeployKeys implements DeployKeys {
     this.#vault = vault;
   }
 
-  async find(projectId: string): Promise<DeployKey | undefined> {
-    const [row] = await this.#database.run(
-      (sql) => sql<KeyRow[]>`
-        select public_key, fingerprint, created_at from deploy_keys where project_id = ${projectId}`,
+  async find(projectId: string): Promise<StoredDeployKey | undefined> {
+    const rows = await this.#database.run(
+      (sql) => sql<(KeyRow & (HostKeyRow | { readonly host: null }))[]>`
+        select public_key, deploy_keys.fingerprint as key_fingerprint, created_at,
+          host, key, pinned_host_keys.fingerprint, pinned_at
+        from deploy_keys left join pinned_host_keys using (project_id)
+        where project_id = ${projectId} order by host`,
     );
-    return row && { projectId, publicKey: row.public_key, fingerprint: row.fingerprint, createdAt: row.created_at };
+    const [first] = rows;
+    if (!first) return undefined;
+    const { public_key: publicKey, key_fingerprint: fingerprint, created_at: createdAt } = first;
+    const hostKeys = rows.flatMap((row) => (row.host === null ? [] : [hostKeyOf(row)]));
+    return { projectId, publicKey, fingerprint, createdAt, hostKeys };
   }
 
   async privateKey(projectId: string): Promise<Secret | undefined> {
@@ -67,14 +74,6 @@ export class PostgresDeployKeys implements DeployKeys {
   async remove(projectId: string): Promise<boolean> {
     const { count } = await this.#database.run((sql) => sql`delete from deploy_keys where project_id = ${projectId}`);
     return count > 0;
-  }
-
-  async hostKeys(projectId: string): Promise<readonly PinnedHostKey[]> {
-    const rows = await this.#database.run(
-      (sql) => sql<HostKeyRow[]>`
-        select host, key, fingerprint, pinned_at from pinned_host_keys where project_id = ${projectId} order by host`,
-    );
-    return rows.map(hostKeyOf);
   }
 
   async pinHostKey(

@@ -24,6 +24,11 @@ export interface PinnedHostKey {
   readonly pinnedAt: Date;
 }
 
+/** A deploy key and the host keys that are pinned for it, sorted by host. */
+export interface StoredDeployKey extends DeployKey {
+  readonly hostKeys: readonly PinnedHostKey[];
+}
+
 /** Generates a deploy key; its private part is in OpenSSH's format. */
 export async function newDeployKey(
   { id: projectId, slug }: Pick<Project, "id" | "slug">,

@@ -1,4 +1,4 @@
-import type { DeployKey, PinnedHostKey } from "../../domain/projects/deploy_key.ts";
+import type { DeployKey, PinnedHostKey, StoredDeployKey } from "../../domain/projects/deploy_key.ts";
 import type { Secret } from "../../domain/secret.ts";
 
 /**
@@ -6,7 +6,7 @@ import type { Secret } from "../../domain/secret.ts";
  * is removed with the project.
  */
 export interface DeployKeys {
-  find(projectId: string): Promise<DeployKey | undefined>;
+  find(projectId: string): Promise<StoredDeployKey | undefined>;
   /** Returns the private part, in OpenSSH's format. */
   privateKey(projectId: string): Promise<Secret | undefined>;
   /**
@@ -16,8 +16,6 @@ export interface DeployKeys {
   put(key: DeployKey, privateKey: Secret, options?: { readonly replace?: boolean }): Promise<boolean>;
   /** Removes the key of a project with the pinned host keys. Returns `false` when there is none. */
   remove(projectId: string): Promise<boolean>;
-  /** Returns the pinned host keys of a project, sorted by host. */
-  hostKeys(projectId: string): Promise<readonly PinnedHostKey[]>;
   /**
    * Pins the key of a host and returns the pinned one: the first that was pinned, even under a race. Pins nothing and
    * returns `undefined` when the project has no deploy key.

@@ -12,6 +12,7 @@ const PATHS = [
   "/api/audit",
   "/api/projects",
   "/api/projects/:id",
+  "/api/projects/:id/deploy-key",
   "/api/projects/:id/env",
   "/api/projects/:id/deploy-key",
   "/api/projects/:id/volumes",

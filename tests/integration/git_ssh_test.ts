@@ -227,7 +227,9 @@ describe("GitSources with a deploy key", () => {
   });
 
   test("a repository that does not exist is reported as such", async () => {
-    expect((await failureOf(server.url("missing"))).code).toBe("git_not_found");
+    const failure = await failureOf(server.url("missing"));
+    expect(failure.code).toBe("git_not_found");
+    expect(failure.message).toContain("no repository at this address that the deploy key may read");
   });
 
   test("a damaged key is reported, and the key of another URL is not opened", async () => {

@@ -11,7 +11,7 @@ const READS: Reads = {
   clock: ["now"],
   serviceSets: ["read"],
   containerEngine: ["answers"],
-  deployKeys: ["find", "privateKey", "hostKeys"],
+  deployKeys: ["find", "privateKey"],
   deploymentEvents: ["read", "last", "follow"],
   deployments: ["find", "get", "ofProject", "usingFilesOf", "environment"],
   domains: ["list", "find"],

@@ -30,7 +30,7 @@ export async function sshAccess(
     login: {
       privateKey,
       publicKey: key.publicKey,
-      hostKeys: await deployKeys.hostKeys(id),
+      hostKeys: key.hostKeys,
       async pinHostKey(name, presented) {
         const hostKey = pinnedHostKey(name, presented, clock.now());
         return hostKey && deployKeys.pinHostKey(id, hostKey);

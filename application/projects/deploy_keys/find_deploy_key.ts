@@ -1,6 +1,6 @@
 import { notFound } from "../../../domain/failure.ts";
 import type { Principal } from "../../../domain/identity/permission.ts";
-import type { DeployKey, PinnedHostKey } from "../../../domain/projects/deploy_key.ts";
+import type { StoredDeployKey } from "../../../domain/projects/deploy_key.ts";
 import type { DeployKeys } from "../../../ports/projects/deploy_keys.ts";
 import type { Projects } from "../../../ports/projects/projects.ts";
 import { findProject } from "../find_project.ts";
@@ -10,18 +10,13 @@ export interface DeployKeyPorts {
   readonly projects: Projects;
 }
 
-/** A deploy key without its private part, and the host keys pinned for it. */
-export interface ShownDeployKey extends DeployKey {
-  readonly hostKeys: readonly PinnedHostKey[];
-}
-
-/** Finds the deploy key of a project; rejects with `deploy_key_not_found` when it has none. */
+/** Finds the deploy key of a project, without its private part; rejects with `deploy_key_not_found` when it has none. */
 export function findDeployKey({ deployKeys, projects }: DeployKeyPorts) {
   const find = findProject({ projects });
-  return async function (by: Principal, projectId: string): Promise<ShownDeployKey> {
+  return async function (by: Principal, projectId: string): Promise<StoredDeployKey> {
     await find(by, projectId, "project:read");
     const key = await deployKeys.find(projectId);
     if (!key) throw notFound("deploy key");
-    return { ...key, hostKeys: await deployKeys.hostKeys(projectId) };
+    return key;
   };
 }

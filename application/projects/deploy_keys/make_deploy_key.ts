@@ -1,9 +1,9 @@
 import { conflict } from "../../../domain/failure.ts";
 import type { Principal } from "../../../domain/identity/permission.ts";
-import { newDeployKey } from "../../../domain/projects/deploy_key.ts";
+import { newDeployKey, type StoredDeployKey } from "../../../domain/projects/deploy_key.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
 import { findProject } from "../find_project.ts";
-import type { DeployKeyPorts, ShownDeployKey } from "./find_deploy_key.ts";
+import type { DeployKeyPorts } from "./find_deploy_key.ts";
 
 export interface MakeDeployKeyPorts extends DeployKeyPorts {
   readonly clock: Clock;
@@ -19,11 +19,12 @@ export function makeDeployKey({ clock, deployKeys, projects }: MakeDeployKeyPort
     by: Principal,
     projectId: string,
     { replace = false }: { readonly replace?: boolean | undefined } = {},
-  ): Promise<ShownDeployKey> {
+  ): Promise<StoredDeployKey> {
     const project = await find(by, projectId, "project:write");
     const { deployKey, privateKey } = await newDeployKey(project, clock.now());
     if (!(await deployKeys.put(deployKey, privateKey, { replace }))) throw exists();
-    return { ...deployKey, hostKeys: await deployKeys.hostKeys(projectId) };
+    const stored = await deployKeys.find(projectId);
+    return { ...deployKey, hostKeys: stored?.hostKeys ?? [] };
   };
 }
 

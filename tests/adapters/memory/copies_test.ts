@@ -355,8 +355,8 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
     const again = { ...hostKey, pinnedAt: minutes(2) };
     await world.deployKeys.put(key, new Secret("x"));
     await world.deployKeys.pinHostKey(projectId, hostKey);
-    const reads = [() => world.deployKeys.find(projectId), () => world.deployKeys.hostKeys(projectId)];
-    return { given: { key, hostKey }, reads: [...reads, () => world.deployKeys.pinHostKey(projectId, again)] };
+    const reads = [() => world.deployKeys.find(projectId), () => world.deployKeys.pinHostKey(projectId, again)];
+    return { given: { key, hostKey }, reads };
   },
   async idempotentAnswers(world) {
     const request = { caller: "c", key: "k", route: "r", body: "b" };

@@ -10,6 +10,7 @@ export interface Mortal {
 
 /** The methods whose effects outlive the process. */
 const LASTING: ReadonlySet<string> = new Set([
+  "deployKeys.pinHostKey",
   "deployments.change",
   "deploymentEvents.append",
   "deploymentQueue.take",

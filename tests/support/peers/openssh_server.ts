@@ -5,12 +5,10 @@ import { join } from "node:path";
 import { hostKeyFingerprint } from "../../../domain/projects/deploy_key.ts";
 import { eventually } from "../eventually.ts";
 import { must, run } from "../runner/command.ts";
+import { SSHD } from "../runner/ssh_server_program.ts";
 import { RunningProgram } from "../servers/slipway_process.ts";
 import { type TestPort, testPort } from "../servers/test_port.ts";
 import { TestRepository } from "./git_server.ts";
-
-/** Where Debian and most others install the server; not on every user's `PATH`. */
-export const SSHD = Bun.which("sshd") ?? "/usr/sbin/sshd";
 
 /** The type of a server's only host key. */
 type HostKeyType = "ed25519" | "ecdsa";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { SSHD } from "../peers/openssh_server.ts";
 import { run, say } from "./command.ts";
 import { dockerAnswers } from "./docker_engine.ts";
 import { useDockerProgram } from "./docker_program.ts";
+import { SSHD } from "./ssh_server_program.ts";
 
 interface Program {
   readonly name: string;
