@@ -1,6 +1,7 @@
 import { boot } from "./boot.ts";
 import { edge } from "./edge.ts";
 import { firstDeployment } from "./first_deployment.ts";
+import { reposList, reposListAgain } from "./git_host.ts";
 import { idleMemory } from "./idle_memory.ts";
 import { contextUpload } from "./context_upload.ts";
 import { composeDeploy, composeNoop } from "./compose.ts";
@@ -50,6 +51,10 @@ const GROUPS: readonly Group[] = [
   },
   { names: ["edge"], run: () => each({ edge }) },
   { names: ["detect"], run: () => each({ detect }) },
+  {
+    names: ["repos-list", "repos-list-again"],
+    run: () => each({ "repos-list": reposList, "repos-list-again": reposListAgain }),
+  },
   withDocker({ "preflight-s3": preflightS3, "put-s3": putS3 }),
   withDocker({ "preflight-sftp": preflightSftp, "put-sftp": putSftp }),
 ];

@@ -99,12 +99,12 @@ export function gitHooksContract(name: string, open: () => Promise<GitHostStage<
         [ada, { owner: "", repo: "site" }],
       ] as const) {
         for (const call of [
-          hooks.list(access, named, NEVER),
-          hooks.create(access, named, settings("https://x.example.com/"), NEVER),
-          hooks.change(access, named, 1, settings("https://x.example.com/"), NEVER),
-          hooks.remove(access, named, 1, NEVER),
+          () => hooks.list(access, named, NEVER),
+          () => hooks.create(access, named, settings("https://x.example.com/"), NEVER),
+          () => hooks.change(access, named, 1, settings("https://x.example.com/"), NEVER),
+          () => hooks.remove(access, named, 1, NEVER),
         ]) {
-          expect(await failureOf(call, secret)).toMatchObject(NOT_FOUND);
+          expect(await failureOf(call(), secret)).toMatchObject(NOT_FOUND);
         }
       }
     });
@@ -121,12 +121,12 @@ export function gitHooksContract(name: string, open: () => Promise<GitHostStage<
       const bad = new Secret("never-issued-token");
       const access = { kind: "token", token: bad } as const;
       for (const call of [
-        hooks.list(access, site, NEVER),
-        hooks.create(access, site, settings("https://x.example.com/"), NEVER),
-        hooks.change(access, site, 1, settings("https://x.example.com/"), NEVER),
-        hooks.remove(access, site, 1, NEVER),
+        () => hooks.list(access, site, NEVER),
+        () => hooks.create(access, site, settings("https://x.example.com/"), NEVER),
+        () => hooks.change(access, site, 1, settings("https://x.example.com/"), NEVER),
+        () => hooks.remove(access, site, 1, NEVER),
       ]) {
-        expect(await failureOf(call, bad, secret)).toMatchObject(LOGIN_EXPIRED);
+        expect(await failureOf(call(), bad, secret)).toMatchObject(LOGIN_EXPIRED);
       }
     });
 

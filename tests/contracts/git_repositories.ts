@@ -361,15 +361,15 @@ export function gitRepositoriesContract(name: string, open: () => Promise<GitHos
       for (const bad of [revoked, new Secret("never-issued-token"), new Secret("with\nnewline")]) {
         const access = { kind: "token", token: bad } as const;
         for (const call of [
-          repositories.list(access, NEVER),
-          repositories.find(access, site, NEVER),
-          repositories.create(access, { name: "x", private: true }, NEVER),
-          repositories.remove(access, site, NEVER),
-          repositories.branches(access, site, NEVER),
-          repositories.files(access, site, { path: "" }, NEVER),
-          repositories.file(access, site, { path: "README.md" }, NEVER),
+          () => repositories.list(access, NEVER),
+          () => repositories.find(access, site, NEVER),
+          () => repositories.create(access, { name: "x", private: true }, NEVER),
+          () => repositories.remove(access, site, NEVER),
+          () => repositories.branches(access, site, NEVER),
+          () => repositories.files(access, site, { path: "" }, NEVER),
+          () => repositories.file(access, site, { path: "README.md" }, NEVER),
         ]) {
-          expect(await failureOf(call, bad)).toMatchObject(LOGIN_EXPIRED);
+          expect(await failureOf(call(), bad)).toMatchObject(LOGIN_EXPIRED);
         }
       }
     });
@@ -378,17 +378,17 @@ export function gitRepositoriesContract(name: string, open: () => Promise<GitHos
       const id = await stage.host.install("acme");
       const access = { kind: "installation", installationId: id } as const;
       const shop = { owner: "acme", repo: "shop" };
-      const calls = () => [
-        repositories.list(access, NEVER),
-        repositories.find(access, shop, NEVER),
-        repositories.cloneToken(id, shop, NEVER),
+      const calls = [
+        () => repositories.list(access, NEVER),
+        () => repositories.find(access, shop, NEVER),
+        () => repositories.cloneToken(id, shop, NEVER),
       ];
       await stage.host.suspend(id, true);
-      for (const call of calls()) expect(await failureOf(call)).toMatchObject(REFUSED);
+      for (const call of calls) expect(await failureOf(call())).toMatchObject(REFUSED);
       await stage.host.suspend(id, false);
-      await Promise.all(calls());
+      await Promise.all(calls.map((call) => call()));
       await stage.host.uninstall(id);
-      for (const call of calls()) expect(await failureOf(call)).toMatchObject(LOGIN_EXPIRED);
+      for (const call of calls) expect(await failureOf(call())).toMatchObject(LOGIN_EXPIRED);
     });
 
     test("every method fails with a host that is down or limits its rate, and ends when aborted", async () => {

@@ -12,7 +12,6 @@ const PATHS = [
   "/api/audit",
   "/api/projects",
   "/api/projects/:id",
-  "/api/projects/:id/deploy-key",
   "/api/projects/:id/env",
   "/api/projects/:id/deploy-key",
   "/api/projects/:id/volumes",

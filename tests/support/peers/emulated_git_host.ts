@@ -215,6 +215,6 @@ async function withETag(request: Request, response: Response): Promise<Response>
   const headers = new Headers(response.headers);
   headers.set("etag", etag);
   if (request.headers.get("if-none-match") !== etag) return new Response(body, { headers });
-  headers.delete("content-type");
+  for (const name of ["content-type", "link"]) headers.delete(name);
   return new Response(null, { status: 304, headers });
 }
