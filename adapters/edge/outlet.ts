@@ -1,5 +1,8 @@
 import type { Socket } from "bun";
 
+/** Where all outlets encode texts, so that a text costs no buffer of its own; its bytes are gone after each write. */
+const ENCODED = Buffer.allocUnsafeSlow(65_536);
+
 /**
  * Writes to a socket in order and buffers what the kernel does not accept yet. Its users pause their sources while it
  * is full (backpressure).
@@ -25,6 +28,16 @@ export class Outlet {
     const taken = Math.max(0, this.#socket.write(bytes));
     if (taken === bytes.length) return true;
     this.#waiting.push(bytes.subarray(taken));
+    return false;
+  }
+
+  /** Writes a text, one byte per character. */
+  writeText(text: string): boolean {
+    if (this.#waiting.length > 0 || text.length > ENCODED.length) return this.write(Buffer.from(text, "latin1"));
+    const length = ENCODED.write(text, "latin1");
+    const taken = Math.max(0, this.#socket.write(ENCODED, 0, length));
+    if (taken === length) return true;
+    this.#waiting.push(Buffer.from(ENCODED.subarray(taken, length)));
     return false;
   }
 

@@ -132,10 +132,13 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     const { client, head } = this.#request;
     this.#upstream = upstream;
     upstream.user = this;
-    const text = Buffer.from(requestPassedOn(head, client.peer), "latin1");
+    const text = requestPassedOn(head, client.peer);
     const early = this.#early;
     this.#early = [];
-    const taken = upstream.write(early.length === 0 ? text : Buffer.concat([text, ...early]));
+    const taken =
+      early.length === 0
+        ? upstream.writeText(text)
+        : upstream.write(Buffer.concat([Buffer.from(text, "latin1"), ...early]));
     if (client.bodyComplete) return;
     if (head.expectsContinue) client.send(CONTINUE);
     if (taken) client.proceed();

@@ -62,6 +62,11 @@ export class UpstreamConnection implements Timed {
     return this.#outlet.write(bytes);
   }
 
+  /** Writes a text, one byte per character. */
+  writeText(text: string): boolean {
+    return this.#outlet.writeText(text);
+  }
+
   hold(): void {
     this.#held = true;
     this.#socket.pause();
