@@ -8,9 +8,10 @@ import type { Exchange } from "./exchange.ts";
 import type { Peer } from "./forwarded.ts";
 import { allFields, fieldValue } from "./header_fields.ts";
 import { HEAD_BYTES, headText } from "./head_text.ts";
+import { LatestRequest } from "./latest_request.ts";
 import { Outlet } from "./outlet.ts";
 import { reasonPhrase } from "./reason_phrase.ts";
-import { type RequestHead, requestHead } from "./request_head.ts";
+import type { RequestHead } from "./request_head.ts";
 
 /** Timeouts of a client and its app, in milliseconds. */
 export interface EdgeLimits {
@@ -44,7 +45,7 @@ const NO_BODY = bodyReader({ kind: "none" });
 
 /** A client connection: reads requests one after the other and writes their responses. */
 export class ClientConnection implements Timed {
-  readonly peer: Peer;
+  readonly requests: LatestRequest;
   deadline: number;
   readonly #host: ClientHost;
   readonly #socket: ClientSocket;
@@ -62,7 +63,7 @@ export class ClientConnection implements Timed {
     this.#host = host;
     this.#socket = socket;
     this.#outlet = new Outlet(socket);
-    this.peer = peer;
+    this.requests = new LatestRequest(peer);
     this.deadline = host.deadlines.now + host.limits.headMs;
     host.deadlines.add(this);
   }
@@ -176,7 +177,7 @@ export class ClientConnection implements Timed {
 
   /** Responds with one of the edge's own error pages. */
   answer(page: ErrorPage): void {
-    const { type, text } = renderPage(page, fieldValue(allFields(this.#head?.text ?? ""), "accept"));
+    const { type, text } = renderPage(page, fieldValue(allFields(this.#head?.lines ?? ""), "accept"));
     const { keepAlive, field } = this.connectionField(true);
     const head =
       `HTTP/1.1 ${page.status} ${reasonPhrase(page.status)}\r\nContent-Type: ${type}\r\n` +
@@ -251,7 +252,7 @@ export class ClientConnection implements Timed {
       return false;
     }
     this.#head = undefined;
-    const head = requestHead(text);
+    const head = this.requests.parse(text);
     const bodyAt = text.length + 2;
     const rest = bodyAt === this.#ahead.length ? NOTHING : this.#ahead.subarray(bodyAt);
     this.#head = head;

@@ -115,8 +115,8 @@ export class FileExchange implements Exchange {
   }
 }
 
-function answerFor(file: StaticFile, { text }: RequestHead): Answer {
-  const fields = allFields(text);
+function answerFor(file: StaticFile, { lines }: RequestHead): Answer {
+  const fields = allFields(lines);
   const whole = { status: file.status, start: 0, length: file.size, extra: "" };
   if (file.status === 404) return whole;
   if (isFresh(file, fieldValue(fields, "if-none-match"), fieldValue(fields, "if-modified-since")))

@@ -33,55 +33,54 @@ const ALLOWED = Uint8Array.from({ length: 256 }, (_, code) => {
   return (/[!#$%&'*+.^_`|~0-9A-Za-z-]/.test(character) ? 1 : 0) + (/[\t -~\x80-\xff]/.test(character) ? 2 : 0);
 });
 
-/** A header field: its lower-case name, and its position in the head. */
+/** A header field: its lower-case name, and its position in the header lines. */
 export class HeaderField {
   readonly name: string;
   readonly start: number;
   /** Offset after the end of its line. */
   readonly next: number;
-  readonly #head: string;
+  readonly #lines: string;
 
-  constructor(head: string, name: string, start: number, next: number) {
+  constructor(lines: string, name: string, start: number, next: number) {
     this.name = name;
     this.start = start;
     this.next = next;
-    this.#head = head;
+    this.#lines = lines;
   }
 
   /** The value, without surrounding spaces and tabs. */
   get value(): string {
-    return trimmed(this.#head, this.start + this.name.length + 1, this.next - 2);
+    return trimmed(this.#lines, this.start + this.name.length + 1, this.next - 2);
   }
 }
 
 /**
  * Parses the header fields that concern a proxy, strictly: in all fields it rejects folded lines, whitespace around
  * names and control characters, because two programs could parse them as two different messages (request smuggling).
- * `lineEnd` is the offset at which the first line ends.
  */
-export function specialFields(text: string, lineEnd: number): HeaderField[] {
+export function specialFields(lines: string): HeaderField[] {
   const fields: HeaderField[] = [];
   let count = 0;
-  for (let at = lineEnd + 2; at < text.length;) {
+  for (let at = 0; at < lines.length;) {
     const start = at;
-    while ((ALLOWED[text.charCodeAt(at)]! & 1) !== 0) at++;
-    if (at === start || text.charCodeAt(at) !== COLON) throw malformed();
-    const name = specialName(text, start, at++);
-    while ((ALLOWED[text.charCodeAt(at)]! & 2) !== 0) at++;
-    if (text.charCodeAt(at++) !== CR || text.charCodeAt(at++) !== LF) throw malformed();
-    if (name !== undefined && count++ < MAX_SPECIAL) fields.push(new HeaderField(text, name, start, at));
+    while ((ALLOWED[lines.charCodeAt(at)]! & 1) !== 0) at++;
+    if (at === start || lines.charCodeAt(at) !== COLON) throw malformed();
+    const name = specialName(lines, start, at++);
+    while ((ALLOWED[lines.charCodeAt(at)]! & 2) !== 0) at++;
+    if (lines.charCodeAt(at++) !== CR || lines.charCodeAt(at++) !== LF) throw malformed();
+    if (name !== undefined && count++ < MAX_SPECIAL) fields.push(new HeaderField(lines, name, start, at));
   }
   if (count > MAX_SPECIAL) throw new BadMessage(431, "there are too many header fields");
   return fields;
 }
 
-/** Returns all fields of a head that was validated by `specialFields`. */
-export function allFields(text: string): HeaderField[] {
+/** Returns all fields of header lines that were validated by `specialFields`. */
+export function allFields(lines: string): HeaderField[] {
   const fields: HeaderField[] = [];
-  for (let start = text.indexOf("\r\n") + 2; start < text.length; start = fields.at(-1)!.next) {
+  for (let start = 0; start < lines.length; start = fields.at(-1)!.next) {
     NAME.lastIndex = start;
-    const name = NAME.exec(text)?.[1] ?? "";
-    fields.push(new HeaderField(text, name.toLowerCase(), start, text.indexOf("\r\n", start) + 2));
+    const name = NAME.exec(lines)?.[1] ?? "";
+    fields.push(new HeaderField(lines, name.toLowerCase(), start, lines.indexOf("\r\n", start) + 2));
   }
   return fields;
 }
@@ -107,18 +106,18 @@ export function hopOf(fields: readonly HeaderField[]): readonly string[] {
 }
 
 /** Returns the lower-case name at this place if it concerns a proxy. */
-function specialName(text: string, start: number, end: number): string | undefined {
-  const first = text.charCodeAt(start) | LOWER;
+function specialName(lines: string, start: number, end: number): string | undefined {
+  const first = lines.charCodeAt(start) | LOWER;
   if (first === LETTER_P || first === LETTER_X) {
-    const name = text.slice(start, end).toLowerCase();
+    const name = lines.slice(start, end).toLowerCase();
     return SPECIAL_BEGINNING.test(name) ? name : undefined;
   }
-  return SPECIAL.get(first)?.find((name) => name.length === end - start && isNamed(text, start, name));
+  return SPECIAL.get(first)?.find((name) => name.length === end - start && isNamed(lines, start, name));
 }
 
-function isNamed(text: string, start: number, name: string): boolean {
+function isNamed(lines: string, start: number, name: string): boolean {
   for (let at = 0; at < name.length; at++) {
-    if ((text.charCodeAt(start + at) | LOWER) !== name.charCodeAt(at)) return false;
+    if ((lines.charCodeAt(start + at) | LOWER) !== name.charCodeAt(at)) return false;
   }
   return true;
 }

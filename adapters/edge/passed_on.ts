@@ -40,16 +40,16 @@ const OWN_CLAIMS = new Set(["x-forwarded-for", "x-forwarded-proto", "x-forwarded
 const WORDS = new Set(["close", "keep-alive", "upgrade", "te", ""]);
 
 /** Returns the lines of all fields that `keep` accepts, unchanged. */
-function keptFields({ text, hop, fields }: RequestHead | ResponseHead, keep: (field: HeaderField) => boolean): string {
-  const looked = hop.every((word) => WORDS.has(word)) ? fields : allFields(text);
+function keptFields({ lines, hop, fields }: RequestHead | ResponseHead, keep: (field: HeaderField) => boolean): string {
+  const looked = hop.every((word) => WORDS.has(word)) ? fields : allFields(lines);
   let kept = "";
-  let from = text.indexOf("\r\n") + 2;
+  let from = 0;
   for (const field of looked) {
     if (keep(field)) continue;
-    if (from < field.start) kept += text.slice(from, field.start);
+    if (from < field.start) kept += lines.slice(from, field.start);
     from = field.next;
   }
-  return kept + text.slice(from);
+  return kept + lines.slice(from);
 }
 
 /** Returns whether a field is hop-by-hop. Framing fields never are, whatever Connection lists (request smuggling). */

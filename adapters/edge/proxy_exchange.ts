@@ -5,9 +5,9 @@ import type { ClientConnection } from "./client_connection.ts";
 import { NO_ANSWER, TOO_SLOW } from "./error_page.ts";
 import type { Exchange } from "./exchange.ts";
 import { HEAD_BYTES, headText } from "./head_text.ts";
-import { passesUnchanged, requestPassedOn, responsePassedOn } from "./passed_on.ts";
+import { passesUnchanged, responsePassedOn } from "./passed_on.ts";
 import type { RequestHead } from "./request_head.ts";
-import { type ResponseHead, responseHead } from "./response_head.ts";
+import type { ResponseHead } from "./response_head.ts";
 import type { RunningRequests } from "./running_requests.ts";
 import { type Address, UpstreamConnection, type UpstreamUser } from "./upstream_connection.ts";
 import type { UpstreamPool } from "./upstream_pool.ts";
@@ -103,7 +103,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   upstreamData(bytes: Buffer): void {
     try {
       if (this.#body) this.#passBody(bytes);
-      else this.#readAnswer(bytes);
+      else if (this.#upstream) this.#readAnswer(this.#upstream, bytes);
     } catch (error) {
       this.#fail(error instanceof Error ? error.message : String(error));
     }
@@ -132,7 +132,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     const { client, head } = this.#request;
     this.#upstream = upstream;
     upstream.user = this;
-    const text = requestPassedOn(head, client.peer);
+    const text = client.requests.forwarded(head);
     const early = this.#early;
     this.#early = [];
     const taken =
@@ -144,7 +144,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     if (taken) client.proceed();
   }
 
-  #readAnswer(bytes: Buffer): void {
+  #readAnswer(upstream: UpstreamConnection, bytes: Buffer): void {
     let received = this.#received ? Buffer.concat([this.#received, bytes]) : bytes;
     for (;;) {
       const text = headText(received);
@@ -153,14 +153,15 @@ export class ProxyExchange implements Exchange, UpstreamUser {
         if (received.length > HEAD_BYTES) throw new Error("its head is too large");
         return;
       }
-      const head = responseHead(text, this.#request.head.method);
-      if (head.status >= 200) return this.#beginAnswer(head, received);
-      received = received.subarray(text.length + 2);
+      const head = upstream.responses.parse(text, this.#request.head.method);
+      const bodyAt = text.length + 2;
+      if (head.status >= 200) return this.#beginAnswer(head, received, bodyAt);
+      received = received.subarray(bodyAt);
       if (head.status === 101) return this.#upgrade(head, received);
     }
   }
 
-  #beginAnswer(answer: ResponseHead, received: Buffer): void {
+  #beginAnswer(answer: ResponseHead, received: Buffer, bodyAt: number): void {
     const { client, head } = this.#request;
     this.#answer = answer;
     this.#received = undefined;
@@ -170,7 +171,6 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     this.#keepAlive = keepAlive;
     client.answering();
     const change = { connection: field, chunked: !this.#plain };
-    const bodyAt = answer.text.length + 2;
     // Sends the unchanged head and the body bytes after it in one write.
     if (passesUnchanged(answer, change)) return this.#passBody(received, { from: 0, bodyAt });
     this.#send(Buffer.from(responsePassedOn(answer, change), "latin1"));

@@ -4,8 +4,6 @@ import { fieldValue, type HeaderField, hopOf, listed, specialFields } from "./he
 
 /** A parsed request head that can be forwarded safely. */
 export interface RequestHead {
-  /** The raw text, without the final empty line. */
-  readonly text: string;
   readonly method: string;
   /** In origin form, or `*`. */
   readonly target: string;
@@ -13,6 +11,8 @@ export interface RequestHead {
   readonly path: string;
   /** The Host header as sent, with its port; empty for an HTTP/1.0 request without one. */
   readonly host: string;
+  /** The header lines as sent, each with its line end. */
+  readonly lines: string;
   /** The fields that concern a proxy. */
   readonly fields: readonly HeaderField[];
   readonly framing: Framing;
@@ -24,32 +24,31 @@ export interface RequestHead {
   readonly expectsContinue: boolean;
 }
 
-const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e\x80-\xff]+) HTTP\/(\d)\.(\d)$/;
+const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e\x80-\xff]+) HTTP\/(\d)\.(\d)\r\n/;
 const HOST = /^(?:[0-9A-Za-z._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i;
 const NONE: Framing = { kind: "none" };
 
 /** Parses a request head, without its final empty line; throws `BadMessage` for a malformed one. */
 export function requestHead(text: string): RequestHead {
-  const lineEnd = text.indexOf("\r\n");
-  const match = REQUEST_LINE.exec(text.slice(0, lineEnd));
+  const match = REQUEST_LINE.exec(text);
   if (!match) throw new BadMessage(400, "the request line is malformed");
-  const [, method = "", target = "", major, minor = ""] = match;
+  const [line, method = "", target = "", major, minor = ""] = match;
   if (major !== "1") throw new BadMessage(505, "only HTTP/1 is supported here");
   const http10 = minor === "0";
-  const fields = specialFields(text, lineEnd);
+  const lines = text.slice(line.length);
+  const fields = specialFields(lines);
   const framing = framingOf(fields) ?? NONE;
   if (http10 && framing.kind === "chunked") throw new BadMessage(400, "HTTP/1.0 has no chunked encoding");
   const host = target.startsWith("/") ? hostOf(fields, http10) : hostOfTarget(method, target, fields);
   const origin = target.startsWith("/") ? target : originForm(target);
   const hop = hopOf(fields);
-  const query = origin.indexOf("?");
   return {
-    text,
     method,
     target: origin,
-    path: query < 0 ? origin : origin.slice(0, query),
+    path: pathOf(origin),
     host,
+    lines,
     fields,
     framing,
     http10,
@@ -58,6 +57,16 @@ export function requestHead(text: string): RequestHead {
     wantsWebSocket: hop.includes("upgrade") && !http10 && method === "GET" && framing === NONE && asksWebSocket(fields),
     expectsContinue: !http10 && framing !== NONE && /^100-continue$/i.test(fieldValue(fields, "expect") ?? ""),
   };
+}
+
+/** Returns the same request for another target, which has to be in origin form. */
+export function withTarget(head: RequestHead, target: string): RequestHead {
+  return { ...head, target, path: pathOf(target) };
+}
+
+function pathOf(target: string): string {
+  const query = target.indexOf("?");
+  return query < 0 ? target : target.slice(0, query);
 }
 
 function hostOf(fields: readonly HeaderField[], http10: boolean): string {

@@ -4,11 +4,11 @@ import { type HeaderField, hopOf, specialFields } from "./header_fields.ts";
 
 /** A parsed response head of an app. */
 export interface ResponseHead {
-  /** The raw text, without the final empty line. */
-  readonly text: string;
   readonly status: number;
   /** The reason phrase that the app sent. */
   readonly reason: string;
+  /** The header lines as sent, each with its line end. */
+  readonly lines: string;
   /** The fields that concern a proxy. */
   readonly fields: readonly HeaderField[];
   readonly framing: Framing;
@@ -18,24 +18,24 @@ export interface ResponseHead {
   readonly http11: boolean;
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?\r\n/;
 
 /**
  * Parses the head of a response to a request with this method, without its final empty line; throws `BadMessage` for a
  * malformed one.
  */
 export function responseHead(text: string, method: string): ResponseHead {
-  const lineEnd = text.indexOf("\r\n");
-  const match = STATUS_LINE.exec(text.slice(0, lineEnd));
+  const match = STATUS_LINE.exec(text);
   if (!match) throw new BadMessage(502, "the status line is malformed");
   const status = Number(match[2]);
-  const fields = specialFields(text, lineEnd);
+  const lines = text.slice(match[0].length);
+  const fields = specialFields(lines);
   const hop = hopOf(fields);
   const bodiless = method === "HEAD" || status < 200 || status === 204 || status === 304;
   return {
-    text,
     status,
     reason: match[3] ?? "",
+    lines,
     fields,
     framing: bodiless ? { kind: "none" } : (framingOf(fields) ?? { kind: "until_close" }),
     keepAlive: match[1] === "1" && !hop.includes("close"),

@@ -1,5 +1,6 @@
 import type { Socket, SocketHandler } from "bun";
 import type { Timed } from "./deadlines.ts";
+import { LatestResponse } from "./latest_response.ts";
 import { Outlet } from "./outlet.ts";
 import { withTimeout } from "../shared/deadline.ts";
 
@@ -23,6 +24,7 @@ const CONNECT_MS = 5_000;
 /** A connection to an app (the upstream), used by one request at a time. */
 export class UpstreamConnection implements Timed {
   readonly address: Address;
+  readonly responses = new LatestResponse();
   user: UpstreamUser | undefined;
   deadline = Infinity;
   /** The time since which it is idle. */
