@@ -35,6 +35,8 @@ export interface ProxyHost {
 
 /** Offsets of a buffer that holds only body. */
 const ALL = { from: 0, bodyAt: 0 };
+/** Copying more than this costs more than another write. */
+const JOINED_BYTES = 65_536;
 const CONTINUE = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
 /** Methods that are safe to send twice. */
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
@@ -171,9 +173,12 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     this.#keepAlive = keepAlive;
     client.answering();
     const change = { connection: field, chunked: !this.#plain };
-    // Sends the unchanged head and the body bytes after it in one write.
+    // Sends the head and the body bytes after it in one write.
     if (passesUnchanged(answer, change)) return this.#passBody(received, { from: 0, bodyAt });
-    this.#send(Buffer.from(responsePassedOn(answer, change), "latin1"));
+    const text = responsePassedOn(answer, change);
+    if (!this.#plain && received.length <= JOINED_BYTES)
+      return this.#passBody(joined(text, received, bodyAt), { from: 0, bodyAt: text.length });
+    this.#send(Buffer.from(text, "latin1"));
     this.#passBody(received, { from: bodyAt, bodyAt });
   }
 
@@ -236,4 +241,12 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     this.#over = true;
     this.#host.running.end(this.#request.route.servedBy);
   }
+}
+
+/** Returns a head with the body bytes that have arrived after the former head. */
+function joined(head: string, received: Buffer, bodyAt: number): Buffer {
+  const bytes = Buffer.allocUnsafe(head.length + received.length - bodyAt);
+  bytes.write(head, "latin1");
+  received.copy(bytes, head.length, bodyAt);
+  return bytes;
 }

@@ -164,6 +164,24 @@ describe("EdgeServer forwards responses", () => {
     expect(answered).toBe("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 2\r\n\r\nok");
   });
 
+  test.each([0, 5, 70_000])("of %d bytes with a head that has to be changed", async (length) => {
+    const body = "b".repeat(length);
+    const head = `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n`;
+    using app = rawApp((received) =>
+      received.endsWith("\r\n\r\n")
+        ? `${head}Connection: keep-alive\r\nKeep-Alive: timeout=5\r\n\r\n${body}`
+        : undefined,
+    );
+    await edge.put("a.test", at(app.port));
+    using client = await rawConnection(edge.port);
+    for (let visit = 1; visit <= 2; visit++) {
+      client.write("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n");
+      const expected = `${head}\r\n${body}`.repeat(visit);
+      expect((await client.until((text) => text.length >= expected.length)) === expected).toBeTrue();
+    }
+    expect(app.connections).toBe(1);
+  });
+
   test("that end with the connection, by closing the connection of the client", async () => {
     using app = rawApp((received) =>
       received.includes("\r\n\r\n") ? "HTTP/1.1 200 OK\r\n\r\nuntil the end" : undefined,
