@@ -74,6 +74,7 @@ function gitHostSettings(read: Settings) {
 function laterSettings(read: Settings) {
   return {
     edge: read.word("EDGE", ["inside", "separate"]),
+    edgeWorkers: read.number("EDGE_WORKERS", 1, { min: 1, max: 64 }),
     edgePort: read.number("EDGE_PORT", 4480, { min: 0, max: 65_535 }),
     edgeTlsPort: read.number("EDGE_TLS_PORT", 4443, { min: 0, max: 65_535 }),
     buildConcurrency: read.number("BUILD_CONCURRENCY", availableParallelism(), { min: 1, max: 1_000 }),

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { ConsoleLog } from "../adapters/console/log.ts";
 import type { EdgeProcessSettings } from "../adapters/edge/separate/edge_note.ts";
 import { runEdge } from "../adapters/edge/separate/edge_process.ts";
@@ -10,7 +11,8 @@ using log = new ConsoleLog({ level: "info", format: "json", print: (text) => voi
 // It belongs to no terminal, and ends only on request.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 try {
-  await runEdge(file, JSON.parse(settings) as EdgeProcessSettings, log);
+  const script = join(import.meta.dir, "edge_thread.ts");
+  await runEdge(file, { settings: JSON.parse(settings) as EdgeProcessSettings, script, log });
   process.exit(0);
 } catch (error) {
   if (!(error instanceof Failure)) throw error;

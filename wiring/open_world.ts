@@ -154,7 +154,7 @@ function openContainers(
 
 /** Opens the adapters that fetch, build, run and serve deployments. */
 function openRuntime(
-  { dataFolder, edge, githostUrl, mode, trustedProxies }: Config,
+  { dataFolder, edge, edgeWorkers, githostUrl, mode, trustedProxies }: Config,
   { containers, log, nameRecords, stores, usesContainers, vault }: RuntimeParts,
 ) {
   const inData = (name: string) => join(dataFolder, name);
@@ -168,7 +168,7 @@ function openRuntime(
     builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache"), user }),
     edge:
       edge === "separate"
-        ? separateEdge(inData("edge"), { trustedProxies, log })
+        ? separateEdge(inData("edge"), { trustedProxies, workers: edgeWorkers, log })
         : new EdgeServer({ trustedProxies, log }),
     healthProbe: new NetworkHealthProbe(),
     keptSources: new LocalKeptSources(inData("sources")),
@@ -193,7 +193,7 @@ function openRuntime(
 }
 
 /** Creates an edge that outlives this process. */
-function separateEdge(folder: string, options: Pick<SeparateEdgeOptions, "log" | "trustedProxies">): SeparateEdge {
+function separateEdge(folder: string, options: Omit<SeparateEdgeOptions, "folder" | "command">): SeparateEdge {
   return new SeparateEdge({
     folder,
     command: [process.execPath, join(import.meta.dir, "edge_process.ts")],

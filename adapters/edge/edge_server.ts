@@ -23,6 +23,13 @@ export interface EdgeOptions {
   readonly limits?: Partial<EdgeLimits>;
 }
 
+/** Where an edge server listens. */
+export interface EdgeAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly shared?: boolean;
+}
+
 const LIMITS: EdgeLimits = { headMs: 30_000, idleMs: 75_000, answerMs: 300_000, lingerMs: 10_000 };
 
 const NOTE_EVERY_MS = 10_000;
@@ -57,10 +64,14 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     return this.#listener?.port ?? 0;
   }
 
-  /** Starts listening; until the first `load`, unknown hosts get the "starting" page. */
-  listen({ host, port }: { readonly host: string; readonly port: number }): void {
+  /**
+   * Starts listening; until the first `load`, unknown hosts get the "starting" page. Several edges may listen on a
+   * `shared` port.
+   */
+  listen({ host, port, shared = false }: EdgeAddress): void {
     try {
-      this.#listener = Bun.listen<ClientConnection>({ hostname: host, port, socket: this.#handlers() });
+      const options = { hostname: host, port, reusePort: shared, socket: this.#handlers() };
+      this.#listener = Bun.listen<ClientConnection>(options);
     } catch (cause) {
       const code = (cause as { code?: string }).code;
       const why =

@@ -48,6 +48,19 @@ describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
   });
 });
 
+describe("EDGE_WORKERS", () => {
+  test("is a number of threads, one by default", () => {
+    expect(readConfig({}, "/srv").edgeWorkers).toBe(1);
+    expect(readConfig({ EDGE_WORKERS: "4" }, "/srv").edgeWorkers).toBe(4);
+  });
+
+  test.each(["0", "65", "1.5", "x"])("refuses %j by name", (value) => {
+    expect(() => readConfig({ EDGE_WORKERS: value }, "/srv")).toThrow(
+      "EDGE_WORKERS must be a whole number from 1 to 64",
+    );
+  });
+});
+
 describe("PROBATION_SECONDS, HEALTH_TIMEOUT_SECONDS and STOP_TIMEOUT_SECONDS", () => {
   test("are numbers, also with decimals", () => {
     const defaults = { probationSeconds: 1.5, healthTimeoutSeconds: 60, stopTimeoutSeconds: 10 };

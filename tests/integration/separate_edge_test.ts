@@ -1,26 +1,38 @@
 import { join } from "node:path";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { MemoryLog } from "../../adapters/memory/log.ts";
 import { readNote } from "../../adapters/edge/separate/edge_note.ts";
+import { EdgeThreads } from "../../adapters/edge/separate/edge_threads.ts";
 import { stopEdge, SeparateEdge } from "../../adapters/edge/separate/separate_edge.ts";
 import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import { edgeContract } from "../contracts/edge.ts";
 import { edgeWithApps } from "../support/servers/edge_with_apps.ts";
 import { eventually } from "../support/eventually.ts";
 import { at } from "../support/servers/running_edge.ts";
+import { temporaryPlace } from "../support/servers/slipway_process.ts";
 import { separateEdge } from "../support/servers/separate_edge.ts";
 
 setDefaultTimeout(60_000);
 
 edgeContract("HTTP/1.1 proxy in a process of its own", async () => edgeWithApps(await separateEdge()));
 
-function app() {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
+edgeContract("HTTP/1.1 proxy in a process of its own with three threads", async () =>
+  edgeWithApps(await separateEdge({ workers: 3 })),
+);
+
+function app(word = "hello") {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(word) });
   return { target: at(server.port), [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
 function route(target: EdgeRoute["target"]): EdgeRoute {
   return { hostname: "a.test", pathPrefix: "/", projectId: "prj_a", servedBy: "dep_a", target };
+}
+
+/** A port as /proc/net/tcp shows it. */
+function hexPort(port: number): string {
+  return port.toString(16).toUpperCase().padStart(4, "0");
 }
 
 describe("SeparateEdge", () => {
@@ -120,10 +132,41 @@ describe("SeparateEdge", () => {
     expect(await end(false)).toBe("none");
   });
 
-  test("reports that its port is in use", async () => {
-    await using world = await separateEdge();
+  test("with several threads serves in each of them, and all follow a switch", async () => {
+    await using world = await separateEdge({ workers: 3 });
+    await using a = app();
+    await using b = app("goodbye");
+    /** Each request takes a new connection, which the kernel gives to any thread. */
+    const answers = async () => {
+      const asked = Array.from({ length: 60 }, () => world.ask("a.test", "/", { keepalive: false }));
+      return new Set(await Promise.all((await Promise.all(asked)).map((answer) => answer.text())));
+    };
+    await world.edge.load([route(a.target)]);
+    expect(await answers()).toEqual(new Set(["hello"]));
+    await world.edge.switch("prj_a", [route(b.target)]);
+    expect(await answers()).toEqual(new Set(["goodbye"]));
+    const listeners = readFileSync("/proc/net/tcp", "utf8").match(
+      new RegExp(`:${hexPort(world.port)} 00000000:0000 0A `, "g"),
+    );
+    expect(listeners).toHaveLength(3);
+  });
+
+  test("notices when one of its threads ends", async () => {
+    await using place = await temporaryPlace();
+    const script = join(place.data, "thread.ts");
+    const listens = 'import { parentPort } from "node:worker_threads"; parentPort.postMessage(0);';
+    await Bun.write(script, `${listens} parentPort.on("message", () => process.exit(1));`);
+    const settings = { host: "127.0.0.1", port: 0, trustedProxies: [], workers: 2 };
+    await using threads = await EdgeThreads.start({ settings, script, log: new MemoryLog() });
+    await expect(threads.carryOut(["load", { routes: [] }])).rejects.toThrow("a thread of the edge ended");
+    await expect(threads.failed()).rejects.toThrow("a thread of the edge ended");
+  });
+
+  test.each([1, 3])("reports that its port is in use, with %d threads", async (workers) => {
+    await using world = await separateEdge({ workers });
     await using other = new SeparateEdge({
       folder: `${world.note}-other`,
+      workers,
       command: [process.execPath, join(import.meta.dir, "../../wiring/edge_process.ts")],
     });
     const taken = other.listen({ host: "127.0.0.1", port: world.port });

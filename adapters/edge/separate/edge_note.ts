@@ -6,6 +6,8 @@ export interface EdgeProcessSettings {
   readonly host: string;
   readonly port: number;
   readonly trustedProxies: readonly string[];
+  /** The number of threads that serve; absent for one, as in former releases, whose edges keep running. */
+  readonly workers?: number;
 }
 
 /** How the server reaches its separate edge process. */

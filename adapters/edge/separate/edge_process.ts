@@ -1,17 +1,14 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { EdgeRoute } from "../../../ports/domains/edge.ts";
-import type { Log } from "../../../ports/system/log.ts";
-import { EdgeServer } from "../edge_server.ts";
-import { type EdgeNote, type EdgeProcessSettings, PROTOCOL, removeNote, writeNote } from "./edge_note.ts";
+import { type EdgeNote, PROTOCOL, removeNote, writeNote } from "./edge_note.ts";
+import type { ThreadCommands } from "./edge_thread.ts";
+import { EdgeThreads, type EdgeThreadsOptions } from "./edge_threads.ts";
 import { aborted } from "../../shared/deadline.ts";
 
 /** The commands that a server sends to an edge. */
-export interface EdgeCommands {
-  readonly load: { readonly routes: readonly EdgeRoute[] };
-  readonly switch: { readonly owner: string; readonly routes: readonly EdgeRoute[] };
-  readonly drained: { readonly servedBy: string; readonly limitMs: number };
+export interface EdgeCommands extends ThreadCommands {
   /** With `ifAlone`, refused while a server is connected with `alive`. */
-  readonly stop: { readonly graceMs: number; readonly ifAlone: boolean };
+  readonly stop: ThreadCommands["stop"] & { readonly ifAlone: boolean };
   /** A long poll: a server that waits for its response notices when the edge exits. */
   readonly alive: Readonly<Record<string, never>>;
 }
@@ -22,11 +19,10 @@ export const ALIVE_MS = 20_000;
 
 /**
  * Runs an edge that a server controls: writes its note file, serves by the received routes, and keeps serving by the
- * last ones when the server is gone. Resolves once it has carried out a stop command.
+ * last ones when the server is gone. Resolves once it has carried out a stop command; rejects if a thread fails.
  */
-export async function runEdge(file: string, settings: EdgeProcessSettings, log?: Log): Promise<void> {
-  const edge = new EdgeServer({ trustedProxies: settings.trustedProxies, ...(log && { log }) });
-  edge.listen(settings);
+export async function runEdge(file: string, options: EdgeThreadsOptions): Promise<void> {
+  await using edge = await EdgeThreads.start(options);
   const token = randomBytes(32).toString("base64url");
   const { promise: stopRequested, resolve: stop } = Promise.withResolvers<EdgeCommands["stop"]>();
   const handlers = handlersFor(edge, stop);
@@ -48,26 +44,26 @@ export async function runEdge(file: string, settings: EdgeProcessSettings, log?:
     port: edge.port,
     controlPort: control.port ?? 0,
     token,
-    settings,
+    settings: options.settings,
     protocol: PROTOCOL,
   };
   writeNote(file, note);
-  const { graceMs } = await stopRequested;
+  const { graceMs } = await Promise.race([stopRequested, edge.failed()]);
   // Without the note file no server finds this edge any more: the next server starts another.
   removeNote(file, note);
-  await edge.stop(graceMs);
+  await edge.carryOut(["stop", { graceMs }]);
   await control.stop(true);
 }
 
 /** Handles a command, with the signal of its request; returning `false` refuses it. */
 type Handlers = { readonly [C in keyof EdgeCommands]: (body: EdgeCommands[C], signal: AbortSignal) => unknown };
 
-function handlersFor(edge: EdgeServer, stop: (command: EdgeCommands["stop"]) => void): Handlers {
+function handlersFor(edge: EdgeThreads, stop: (command: EdgeCommands["stop"]) => void): Handlers {
   let servers = 0;
   return {
-    load: ({ routes }) => edge.load(keptWhereStarting(edge, routes)),
-    switch: ({ owner, routes }) => edge.switch(owner, routes),
-    drained: ({ servedBy, limitMs }) => edge.drained(servedBy, limitMs),
+    load: ({ routes }) => edge.carryOut(["load", { routes: keptWhereStarting(edge, routes) }]),
+    switch: (change) => edge.carryOut(["switch", change]),
+    drained: (release) => edge.carryOut(["drained", release]),
     stop(command) {
       if (command.ifAlone && servers > 0) return false;
       // Stops only after the response was sent.
@@ -84,7 +80,7 @@ function handlersFor(edge: EdgeServer, stop: (command: EdgeCommands["stop"]) => 
 /**
  * A starting server may not know yet what still runs: until then, routes in state `starting` keep their former target.
  */
-function keptWhereStarting(edge: EdgeServer, routes: readonly EdgeRoute[]): readonly EdgeRoute[] {
+function keptWhereStarting(edge: EdgeThreads, routes: readonly EdgeRoute[]): readonly EdgeRoute[] {
   const known = new Map(edge.routes().map((route) => [placeOf(route), route]));
   return routes.map((route) => (route.target.kind === "starting" ? (known.get(placeOf(route)) ?? route) : route));
 }

@@ -14,6 +14,8 @@ export interface SeparateEdgeOptions {
   /** The command of the edge process; the path of the note file and the settings are appended as arguments. */
   readonly command: readonly string[];
   readonly trustedProxies?: readonly string[];
+  /** The number of threads that serve; one by default. */
+  readonly workers?: number;
   readonly log?: Log;
 }
 
@@ -52,7 +54,8 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   /** Finds the running edge of that address, or starts it. */
   async listen({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
     mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
-    this.#settings = { host, port, trustedProxies: this.#options.trustedProxies ?? [] };
+    const { trustedProxies = [], workers = 1 } = this.#options;
+    this.#settings = { host, port, trustedProxies, ...(workers > 1 && { workers }) };
     this.#file = noteFile(this.#options.folder, port);
     await this.#revive();
     void this.#watch();
