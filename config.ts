@@ -68,8 +68,8 @@ function gitHostSettings(read: Settings) {
 }
 
 /**
- * Settings of the edge, the engine and the cloud. `EDGE_TLS_PORT`, `CLOUD_API_URL` and `CLOUD_TOKEN` have no effect
- * yet, but are documented, and validated so that a typo shows at once.
+ * Settings of the edge, the engine and the cloud. `EDGE_TLS_PORT` has no effect yet, but is documented, and validated so
+ * that a typo shows at once.
  */
 function laterSettings(read: Settings) {
   return {
