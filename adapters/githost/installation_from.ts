@@ -1,4 +1,4 @@
-import type { HostInstallation } from "../../domain/githost/installation.ts";
+import type { HostInstallation } from "../../domain/githost/app_installation.ts";
 import type { GitAccount } from "../../domain/githost/repository.ts";
 import type { HostCall } from "./host_call.ts";
 import { hasStatus } from "./host_failure.ts";

@@ -1,5 +1,5 @@
 import { hostFailed, loginExpired, rateLimited, repositoryNotFound } from "../../domain/githost/host_failures.ts";
-import type { HostInstallation } from "../../domain/githost/installation.ts";
+import type { HostInstallation } from "../../domain/githost/app_installation.ts";
 import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
 import type { GitAccount, Repository, RepositoryName } from "../../domain/githost/repository.ts";
 import { Secret } from "../../domain/secret.ts";

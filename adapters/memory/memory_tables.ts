@@ -4,7 +4,7 @@ import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deploym
 import type { LeftOut } from "../../domain/deployments/output_tail.ts";
 import { withPlainText } from "../../domain/deployments/plain_text.ts";
 import type { DomainName } from "../../domain/domains/domain_name.ts";
-import type { Installation } from "../../domain/githost/installation.ts";
+import type { AppInstallation } from "../../domain/githost/app_installation.ts";
 import type { OAuthAccount } from "../../domain/githost/oauth_account.ts";
 import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
 import type { DeliveryOutcome, WebhookDelivery } from "../../domain/githost/webhook_delivery.ts";
@@ -138,7 +138,7 @@ export class MemoryTables {
   readonly defaultBackupDestinations = new Map<string, string>();
   readonly uploads = new Map<string, UploadRow>();
   readonly cloudLinks = new Map<string, { readonly link: CloudLink; readonly token: Secret }>();
-  readonly installations = new Map<number, Installation>();
+  readonly installations = new Map<number, AppInstallation>();
   /** By membership. */
   readonly oauthAccounts = new Map<string, { readonly account: OAuthAccount; readonly grant: OAuthGrant }>();
   /** By membership. */

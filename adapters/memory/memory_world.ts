@@ -27,7 +27,7 @@ import { MemoryIdentities } from "./identities.ts";
 import { MemoryImageBuilder } from "./image_builder.ts";
 import { MemoryImageRegistry } from "./image_registry.ts";
 import { MemoryInstallation } from "./installation.ts";
-import { MemoryInstallations } from "./installations.ts";
+import { MemoryAppInstallations } from "./app_installations.ts";
 import { MemoryInvitations } from "./invitations.ts";
 import { MemoryKeptSources } from "./kept_sources.ts";
 import { MemoryLinkedProjects } from "./linked_projects.ts";
@@ -140,7 +140,7 @@ function gitHostStores(tables: MemoryTables) {
     cloudGitHost: new MemoryCloudGitHost(),
     connectAttempts: new MemoryConnectAttempts(tables),
     gitHostChoices: new MemoryGitHostChoices(tables),
-    installations: new MemoryInstallations(tables),
+    appInstallations: new MemoryAppInstallations(tables),
     linkedProjects: new MemoryLinkedProjects(tables),
     oauthAccounts: new MemoryOAuthAccounts(tables),
     repositoryHooks: new MemoryRepositoryHooks(tables),

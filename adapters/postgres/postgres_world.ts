@@ -16,7 +16,7 @@ import { PostgresGitHostChoices } from "./git_host_choices.ts";
 import { PostgresIdempotentAnswers } from "./idempotent_answers.ts";
 import { PostgresIdentities } from "./identities.ts";
 import { PostgresInstallation } from "./installation.ts";
-import { PostgresInstallations } from "./installations.ts";
+import { PostgresAppInstallations } from "./app_installations.ts";
 import { PostgresInvitations } from "./invitations.ts";
 import { PostgresLinkedProjects } from "./linked_projects.ts";
 import { PostgresLiveReleases } from "./live_releases.ts";
@@ -105,7 +105,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     idempotentAnswers: new PostgresIdempotentAnswers(database, vault),
     identities: new PostgresIdentities(database, signals, usesMs),
     installation: new PostgresInstallation(database, signals),
-    installations: new PostgresInstallations(database),
+    appInstallations: new PostgresAppInstallations(database),
     invitations: new PostgresInvitations(database, signals),
     members: new PostgresMembers(database, signals),
     oauthAccounts: new PostgresOAuthAccounts(database, vault),

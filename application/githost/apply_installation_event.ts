@@ -1,10 +1,10 @@
 import { fieldsOf } from "../../domain/githost/push.ts";
 import type { DeliveryDecision } from "../../domain/githost/webhook_delivery.ts";
-import type { Installations } from "../../ports/githost/installations.ts";
+import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 
 /** Follows an account that uninstalls, suspends or allows the app. Projects stay. */
 export async function applyInstallationEvent(
-  installations: Installations,
+  installations: AppInstallations,
   action: string | null,
   body: unknown,
 ): Promise<readonly DeliveryDecision[]> {

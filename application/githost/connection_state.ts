@@ -31,7 +31,7 @@ export function connectionState(ports: ConnectionStatePorts) {
   const commandLine = commandLineToken(ports);
   return async function (by: Principal, signal: AbortSignal): Promise<ConnectionState> {
     const [stored, accounts, token] = await Promise.all([
-      ports.installations.list(by.organizationId),
+      ports.appInstallations.list(by.organizationId),
       ports.oauthAccounts.list(by.organizationId),
       commandLine(by.organizationId, signal),
     ]);

@@ -1,12 +1,12 @@
 import type { Principal } from "../../domain/identity/permission.ts";
 import { demand } from "../../domain/identity/permission.ts";
 import type { GitHostChoices } from "../../ports/githost/git_host_choices.ts";
-import type { Installations } from "../../ports/githost/installations.ts";
+import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { OAuthAccounts } from "../../ports/githost/oauth_accounts.ts";
 
 export interface DisconnectPorts {
   readonly gitHostChoices: GitHostChoices;
-  readonly installations: Installations;
+  readonly appInstallations: AppInstallations;
   readonly oauthAccounts: OAuthAccounts;
 }
 
@@ -16,7 +16,7 @@ export type DisconnectSource = "oauth" | "cli" | "all";
  * Drops what is stored for a source, for the whole organization. Uninstalls nothing at the git host: `all` forgets the
  * app's installations here, and installing it again connects them again.
  */
-export function disconnect({ gitHostChoices, installations, oauthAccounts }: DisconnectPorts) {
+export function disconnect({ gitHostChoices, appInstallations, oauthAccounts }: DisconnectPorts) {
   return async function (by: Principal, source: DisconnectSource): Promise<void> {
     demand(by, "githost:admin");
     const { organizationId } = by;
@@ -26,7 +26,7 @@ export function disconnect({ gitHostChoices, installations, oauthAccounts }: Dis
     }
     if (source !== "oauth") await gitHostChoices.setCommandLineOff(organizationId, true);
     if (source === "all") {
-      for (const { id } of await installations.list(organizationId)) await installations.remove(id);
+      for (const { id } of await appInstallations.list(organizationId)) await appInstallations.remove(id);
     }
   };
 }

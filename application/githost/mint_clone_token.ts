@@ -23,7 +23,7 @@ export function mintCloneToken(ports: MintCloneTokenPorts) {
   const check = checkVisible(ports);
   return async function (by: Principal, name: RepositoryName, signal: AbortSignal): Promise<CloneToken> {
     await check(by, { name, permission: "githost:read" });
-    const installations = await ports.installations.list(by.organizationId);
+    const installations = await ports.appInstallations.list(by.organizationId);
     const installation = installations.find(
       ({ account, suspended }) => !suspended && account.login.toLowerCase() === name.owner.toLowerCase(),
     );

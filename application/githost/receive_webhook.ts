@@ -2,14 +2,14 @@ import { Failure, invalid } from "../../domain/failure.ts";
 import { fieldsOf, readPush, repositoryIn } from "../../domain/githost/push.ts";
 import { fullName } from "../../domain/githost/repository.ts";
 import type { DeliveryDecision, DeliveryOutcome, WebhookDelivery } from "../../domain/githost/webhook_delivery.ts";
-import type { Installations } from "../../ports/githost/installations.ts";
+import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { LinkedProjects } from "../../ports/githost/linked_projects.ts";
 import { applyInstallationEvent, installationIn } from "./apply_installation_event.ts";
 import { deployPush, type DeployPushPorts } from "./deploy_push.ts";
 import { type Signer, webhookSigner, type WebhookSignerPorts } from "./webhook_signer.ts";
 
 export interface ReceiveWebhookPorts extends DeployPushPorts, WebhookSignerPorts {
-  readonly installations: Installations;
+  readonly appInstallations: AppInstallations;
   readonly linkedProjects: LinkedProjects;
 }
 
@@ -75,7 +75,7 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
   ): Promise<readonly DeliveryDecision[]> {
     if (event === "push") return onPush(signer, body);
     if (event === "installation" && signer.kind === "app")
-      return applyInstallationEvent(ports.installations, action, body);
+      return applyInstallationEvent(ports.appInstallations, action, body);
     return [];
   }
 
@@ -83,7 +83,7 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
     const push = readPush(body);
     if (!push) throw invalid("invalid_delivery", "Cannot accept the push: it does not name what was pushed where");
     const organizationIds =
-      signer.kind === "hook" ? signer.organizationIds : await organizationsOf(ports.installations, body);
+      signer.kind === "hook" ? signer.organizationIds : await organizationsOf(ports.appInstallations, body);
     const projects = await ports.linkedProjects.of(push.repository);
     const decided: DeliveryDecision[] = [];
     for (const project of projects) {
@@ -94,7 +94,7 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
 }
 
 /** The app signs for all accounts, so only the organization that its installation belongs to may act. */
-async function organizationsOf(installations: Installations, body: unknown): Promise<readonly string[]> {
+async function organizationsOf(installations: AppInstallations, body: unknown): Promise<readonly string[]> {
   const id = installationIn(body);
   const installation = id === undefined ? undefined : await installations.find(id);
   return installation && !installation.suspended ? [installation.organizationId] : [];

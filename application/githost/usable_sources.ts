@@ -3,15 +3,15 @@ import type { GitAccount, GitHostSource } from "../../domain/githost/repository.
 import type { CommandLineLogin } from "../../ports/githost/command_line_login.ts";
 import type { GitHostChoices } from "../../ports/githost/git_host_choices.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
-import type { Installations } from "../../ports/githost/installations.ts";
-import type { Installation as InstallationState } from "../../ports/identity/installation.ts";
+import type { AppInstallations } from "../../ports/githost/app_installations.ts";
+import type { Installation } from "../../ports/identity/installation.ts";
 import { freshGrant, type FreshGrantPorts } from "./fresh_grant.ts";
 
 export interface UsableSourcesPorts extends FreshGrantPorts {
   readonly commandLineLogin: CommandLineLogin;
   readonly gitHostChoices: GitHostChoices;
-  readonly installation: InstallationState;
-  readonly installations: Installations;
+  readonly installation: Installation;
+  readonly appInstallations: AppInstallations;
   readonly mode: "self-hosted" | "cloud";
 }
 
@@ -40,7 +40,7 @@ export function usableSources(ports: UsableSourcesPorts) {
   const commandLine = commandLineToken(ports);
   return async function (user: SourceUser, signal: AbortSignal): Promise<readonly UsableSource[]> {
     const { organizationId, userId } = user;
-    const apps = (await ports.installations.list(organizationId))
+    const apps = (await ports.appInstallations.list(organizationId))
       .filter(({ suspended }) => !suspended)
       .map(({ id, account }): UsableSource => {
         return { source: "app", access: { kind: "installation", installationId: id }, account, isShared: true };

@@ -1,8 +1,8 @@
 import { conflict, type Failure, invalid } from "../../domain/failure.ts";
-import type { HostInstallation } from "../../domain/githost/installation.ts";
+import type { HostInstallation } from "../../domain/githost/app_installation.ts";
 import type { ConnectAttempt } from "../../ports/githost/connect_attempts.ts";
 import type { GitAccounts } from "../../ports/githost/git_accounts.ts";
-import type { Installations } from "../../ports/githost/installations.ts";
+import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import { connectState, type ConnectStatePorts } from "./connect_state.ts";
 import { callbackUrl, type GitHostSettings } from "./git_host_settings.ts";
 import { authorizeUrl } from "./host_urls.ts";
@@ -10,7 +10,7 @@ import { authorizeUrl } from "./host_urls.ts";
 export interface VerifyInstallationPorts extends ConnectStatePorts {
   readonly gitAccounts: GitAccounts;
   readonly gitHost: GitHostSettings;
-  readonly installations: Installations;
+  readonly appInstallations: AppInstallations;
 }
 
 /** Whether the installation is connected, or where the user has to authorize first. */
@@ -26,7 +26,7 @@ const CLOCK_SKEW_MS = 60_000;
  * that is configured and there is no code yet, the user has to authorize first.
  */
 export function verifyInstallation(ports: VerifyInstallationPorts) {
-  const { gitAccounts, gitHost, installations } = ports;
+  const { appInstallations, gitAccounts, gitHost } = ports;
   return async function (
     installationId: number,
     code: string | undefined,
@@ -45,7 +45,7 @@ export function verifyInstallation(ports: VerifyInstallationPorts) {
     const { id, account, suspended } = found;
     const connectedAt = ports.clock.now();
     const installation = { id, account, suspended, organizationId, connectedBy: userId, connectedAt };
-    if (await installations.connect(installation)) return { next: "connected", account: account.login };
+    if (await appInstallations.connect(installation)) return { next: "connected", account: account.login };
     const sentence = `Cannot connect the app of "${account.login}": it belongs to another organization here already`;
     throw conflict("installation_taken", sentence);
   };

@@ -29,7 +29,7 @@ export function switchAutoDeploy(ports: SwitchAutoDeployPorts) {
   /** Whether the webhook of the app reports the pushes of a repository. */
   async function isReported({ owner }: RepositoryName, { organizationId }: Principal): Promise<boolean> {
     if (!ports.gitHost.webhookSecret) return false;
-    const installations = await ports.installations.list(organizationId);
+    const installations = await ports.appInstallations.list(organizationId);
     return installations.some(
       ({ account, suspended }) => !suspended && account.login.toLowerCase() === owner.toLowerCase(),
     );

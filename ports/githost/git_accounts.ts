@@ -1,4 +1,4 @@
-import type { HostInstallation } from "../../domain/githost/installation.ts";
+import type { HostInstallation } from "../../domain/githost/app_installation.ts";
 import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
 import type { GitAccount } from "../../domain/githost/repository.ts";
 import type { Secret } from "../../domain/secret.ts";

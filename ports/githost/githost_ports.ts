@@ -4,7 +4,7 @@ import type { GitAccounts } from "./git_accounts.ts";
 import type { GitHooks } from "./git_hooks.ts";
 import type { GitHostChoices } from "./git_host_choices.ts";
 import type { GitRepositories } from "./git_repositories.ts";
-import type { Installations } from "./installations.ts";
+import type { AppInstallations } from "./app_installations.ts";
 import type { LinkedProjects } from "./linked_projects.ts";
 import type { OAuthAccounts } from "./oauth_accounts.ts";
 import type { RepositoryHooks } from "./repository_hooks.ts";
@@ -18,7 +18,7 @@ export interface GitHostPorts {
   readonly gitHooks: GitHooks;
   readonly gitHostChoices: GitHostChoices;
   readonly gitRepositories: GitRepositories;
-  readonly installations: Installations;
+  readonly appInstallations: AppInstallations;
   readonly linkedProjects: LinkedProjects;
   readonly oauthAccounts: OAuthAccounts;
   readonly repositoryHooks: RepositoryHooks;

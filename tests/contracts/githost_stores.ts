@@ -1,7 +1,7 @@
 import { connectAttemptsContract } from "./connect_attempts.ts";
 import { deviceAttemptsContract } from "./device_attempts.ts";
 import { gitHostChoicesContract } from "./git_host_choices.ts";
-import { installationsContract } from "./installations.ts";
+import { appInstallationsContract } from "./app_installations.ts";
 import { linkedProjectsContract } from "./linked_projects.ts";
 import { oauthAccountsContract } from "./oauth_accounts.ts";
 import { repositoryHooksContract } from "./repository_hooks.ts";
@@ -10,7 +10,7 @@ import { webhookDeliveriesContract } from "./webhook_deliveries.ts";
 
 /** Runs the contract tests of the stores of the git host connection. */
 export function gitHostStoreContracts(name: string, open: () => Promise<StoreWorld>) {
-  installationsContract(name, open);
+  appInstallationsContract(name, open);
   oauthAccountsContract(name, open);
   connectAttemptsContract(name, open);
   deviceAttemptsContract(name, open);

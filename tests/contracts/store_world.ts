@@ -32,7 +32,7 @@ type GitHostStores = Pick<
   GitHostPorts,
   | "connectAttempts"
   | "gitHostChoices"
-  | "installations"
+  | "appInstallations"
   | "linkedProjects"
   | "oauthAccounts"
   | "repositoryHooks"

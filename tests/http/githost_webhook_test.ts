@@ -69,7 +69,7 @@ describe("a push", () => {
 
   test("that the app and the repository's webhook both report becomes one deployment", async () => {
     const app = await autoDeploying();
-    const { organizationId } = (await app.world.installations.find(app.installationId))!;
+    const { organizationId } = (await app.world.appInstallations.find(app.installationId))!;
     await app.post("/repos/acme/shop/webhooks");
     const secret = (await app.world.repositoryHooks.secret(organizationId, { owner: "acme", repo: "shop" }))!.reveal();
     const payload = pushPayload("acme/shop", { installationId: app.installationId });
@@ -222,7 +222,7 @@ describe("an installation", () => {
 
   test("cannot be changed by the webhook of a repository", async () => {
     const app = await autoDeploying();
-    const { organizationId } = (await app.world.installations.find(app.installationId))!;
+    const { organizationId } = (await app.world.appInstallations.find(app.installationId))!;
     await app.post("/repos/acme/shop/webhooks");
     const secret = (await app.world.repositoryHooks.secret(organizationId, { owner: "acme", repo: "shop" }))!.reveal();
     const forged = {

@@ -280,8 +280,8 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       connectedBy: newId("usr"),
       connectedAt: minutes(1),
     } as const;
-    await world.installations.connect(given);
-    return { given, reads: [() => world.installations.find(1), () => world.installations.list(organizationId)] };
+    await world.appInstallations.connect(given);
+    return { given, reads: [() => world.appInstallations.find(1), () => world.appInstallations.list(organizationId)] };
   },
   async oauthAccounts(world) {
     const { id: organizationId } = await anOrganization(world);

@@ -38,7 +38,7 @@ type Callable = Pick<TestApp, "call" | "owner">;
 type Furnishable = Callable & {
   readonly world: ArrangedWorld &
     Pick<MemoryWorld, "cloudGitHost" | "clock" | "gitHostState"> &
-    Pick<World, "gitHooks" | "installations">;
+    Pick<World, "gitHooks" | "appInstallations">;
 };
 
 /** The id of one resource of every kind in a furnished organization. */
@@ -79,7 +79,7 @@ async function furnishGitHost({ call, owner, world }: Furnishable): Promise<numb
   const id = host.install("acme");
   const { account } = host.installation(id);
   const connected = { organizationId: organization.id, connectedBy: user.id, connectedAt: world.clock.now() };
-  await world.installations.connect({ id, account, suspended: false, ...connected });
+  await world.appInstallations.connect({ id, account, suspended: false, ...connected });
   const name = { owner: "acme", repo: "harbour" };
   const settings = { url: "https://elsewhere.example.com", events: ["push"], secret: new Secret("x") };
   const access = { kind: "installation", installationId: id } as const;

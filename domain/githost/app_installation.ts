@@ -9,7 +9,7 @@ export interface HostInstallation {
 }
 
 /** An installation that is connected to an organization. */
-export interface Installation extends Omit<HostInstallation, "createdAt"> {
+export interface AppInstallation extends Omit<HostInstallation, "createdAt"> {
   readonly organizationId: string;
   readonly connectedBy: string;
   readonly connectedAt: Date;

@@ -1,5 +1,5 @@
-import type { Installation } from "../../domain/githost/installation.ts";
-import type { Installations } from "../../ports/githost/installations.ts";
+import type { AppInstallation } from "../../domain/githost/app_installation.ts";
+import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { Database, Sql } from "./database.ts";
 
 interface InstallationRow {
@@ -7,7 +7,7 @@ interface InstallationRow {
   readonly organization_id: string;
   readonly account_login: string;
   readonly account_id: number;
-  readonly account_type: Installation["account"]["type"];
+  readonly account_type: AppInstallation["account"]["type"];
   readonly account_avatar_url: string | null;
   readonly suspended: boolean;
   readonly connected_by: string;
@@ -15,14 +15,14 @@ interface InstallationRow {
 }
 
 /** Stores app installations in PostgreSQL. */
-export class PostgresInstallations implements Installations {
+export class PostgresAppInstallations implements AppInstallations {
   readonly #database: Database;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  async list(organizationId: string): Promise<readonly Installation[]> {
+  async list(organizationId: string): Promise<readonly AppInstallation[]> {
     const rows = await this.#database.run(
       (sql) => sql<InstallationRow[]>`
         select ${columns(sql)} from githost_installations where organization_id = ${organizationId}
@@ -31,14 +31,14 @@ export class PostgresInstallations implements Installations {
     return rows.map(toInstallation);
   }
 
-  async find(id: number): Promise<Installation | undefined> {
+  async find(id: number): Promise<AppInstallation | undefined> {
     const [row] = await this.#database.run(
       (sql) => sql<InstallationRow[]>`select ${columns(sql)} from githost_installations where id = ${id}`,
     );
     return row && toInstallation(row);
   }
 
-  async connect(installation: Installation): Promise<boolean> {
+  async connect(installation: AppInstallation): Promise<boolean> {
     const { id, organizationId, account, suspended, connectedBy, connectedAt } = installation;
     const { count } = await this.#database.run(
       (sql) => sql`
@@ -72,7 +72,7 @@ function columns(sql: Sql) {
     connected_at`;
 }
 
-function toInstallation(row: InstallationRow): Installation {
+function toInstallation(row: InstallationRow): AppInstallation {
   return {
     id: row.id,
     organizationId: row.organization_id,

@@ -1,26 +1,26 @@
-import type { Installation } from "../../domain/githost/installation.ts";
-import type { Installations } from "../../ports/githost/installations.ts";
+import type { AppInstallation } from "../../domain/githost/app_installation.ts";
+import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 /** Keeps app installations in memory. */
-export class MemoryInstallations implements Installations {
+export class MemoryAppInstallations implements AppInstallations {
   readonly #tables: MemoryTables;
 
   constructor(tables: MemoryTables) {
     this.#tables = tables;
   }
 
-  async list(organizationId: string): Promise<readonly Installation[]> {
+  async list(organizationId: string): Promise<readonly AppInstallation[]> {
     const own = this.#tables.installations.values().filter((row) => row.organizationId === organizationId);
     return copied([...own].sort((a, b) => a.connectedAt.getTime() - b.connectedAt.getTime() || a.id - b.id));
   }
 
-  async find(id: number): Promise<Installation | undefined> {
+  async find(id: number): Promise<AppInstallation | undefined> {
     return copied(this.#tables.installations.get(id));
   }
 
-  async connect(installation: Installation): Promise<boolean> {
+  async connect(installation: AppInstallation): Promise<boolean> {
     const { id, organizationId, account, suspended } = installation;
     const former = this.#tables.installations.get(id);
     if (former && former.organizationId !== organizationId) return false;
