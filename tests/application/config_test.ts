@@ -118,3 +118,43 @@ test("backups may use this machine's disk only when allowed, below a normalized 
   const settings = { BACKUP_ALLOW_LOCAL_DESTINATION: "true", BACKUP_LOCAL_ROOT: "/backups//a/../b/" };
   expect(localBackups(settings)).toEqual([true, "/backups/b"]);
 });
+
+describe("the settings of the git host", () => {
+  const PEM = "-----BEGIN RSA PRIVATE KEY-----\\nswordfish\\n-----END RSA PRIVATE KEY-----";
+  const APP = { GITHOST_APP_ID: "7", GITHOST_APP_SLUG: "slipway", GITHOST_APP_PRIVATE_KEY: PEM };
+  const read = (settings: Record<string, string>) => readConfig(settings, "/srv");
+
+  test("default to the public host, and to the API of an enterprise host", () => {
+    expect(read({})).toMatchObject({ githostUrl: "https://github.com", githostApiUrl: "https://api.github.com" });
+    const enterprise = read({ GITHOST_WEB_URL: "https://git.example.com/" });
+    expect(enterprise.githostApiUrl).toBe("https://git.example.com/api/v3");
+    expect(read({ GITHOST_API_URL: "https://api.example.com" }).githostApiUrl).toBe("https://api.example.com");
+    expect(read({})).toMatchObject({ githostApp: undefined, githostOAuth: undefined, githostToken: undefined });
+  });
+
+  test("take an app whose key has line breaks written out", () => {
+    const { githostApp } = read(APP);
+    expect(githostApp).toMatchObject({ id: 7, slug: "slipway" });
+    expect(githostApp!.privateKey.reveal().split("\n")).toHaveLength(3);
+  });
+
+  test.each([
+    [{ GITHOST_APP_ID: "7" }, "GITHOST_APP_SLUG must be set too"],
+    [{ GITHOST_APP_ID: "7", GITHOST_APP_SLUG: "x" }, "GITHOST_APP_PRIVATE_KEY must be set too"],
+    [{ ...APP, GITHOST_APP_ID: "" }, "GITHOST_APP_ID must be set too"],
+    [{ ...APP, GITHOST_APP_ID: "seven" }, "GITHOST_APP_ID must be a whole number"],
+    [{ ...APP, GITHOST_APP_SLUG: "a/b" }, "GITHOST_APP_SLUG must be"],
+    [{ ...APP, GITHOST_APP_PRIVATE_KEY: "swordfish" }, "GITHOST_APP_PRIVATE_KEY must be a private key in PEM format"],
+    [{ GITHOST_APP_PRIVATE_KEY_FILE: "/nonexistent/swordfish" }, "GITHOST_APP_PRIVATE_KEY_FILE must be a file"],
+    [{ GITHOST_CLIENT_SECRET: "swordfish" }, "GITHOST_CLIENT_SECRET needs GITHOST_CLIENT_ID"],
+  ])("refuse %p in one line that repeats no secret", (settings, message) => {
+    try {
+      read(settings as unknown as Record<string, string>);
+      expect("accepted").toBe("refused");
+    } catch (error) {
+      expect(error).toBeInstanceOf(BadSetting);
+      expect(String((error as Error).message)).toStartWith(message);
+      expect(String((error as Error).message)).not.toMatch(/swordfish|\n/);
+    }
+  });
+});
