@@ -44,6 +44,8 @@ interface Page<Item> {
 
 const PER_PAGE = 100;
 const PAGES_AT_ONCE = 6;
+/** More, because the host does not count answers that say that nothing changed. */
+const REMEMBERED_PAGES_AT_ONCE = 20;
 const BYTES_PER_ITEM = 600;
 
 /** Requests to the git host with one access, for one operation. */
@@ -73,17 +75,22 @@ export class HostCall {
   }
 
   /** Reads something that `key` names, and asks only whether it changed if it is remembered. */
-  async read<Data, Value>(key: string, send: Send<Data>, map: (data: Data) => Value, bytes = BYTES_PER_ITEM) {
-    return (await this.#read<Data, Value>(key, send, map, () => bytes)).value;
+  async read<Data, Value>(
+    key: string,
+    send: Send<Data>,
+    map: (data: Data) => Value,
+    bytes: (value: Value) => number = () => BYTES_PER_ITEM,
+  ): Promise<Value> {
+    return (await this.#read<Data, Value>(key, send, map, bytes)).value;
   }
 
   /** Reads all pages of a list that `key` names, several at once, in the order of the host. */
   async list<Data, Item>(key: string, send: SendPage<Data>, map: (data: Data) => readonly Item[]): Promise<Item[]> {
     const read = (page: number) => this.#page(key, page, send, map);
     const guess = this.#options.remembered.get(this.#keyOf(`${key} 1`))?.lastPage ?? 1;
-    const pages = await inParallel(range(1, guess), read);
+    const pages = await inParallel(range(1, guess), REMEMBERED_PAGES_AT_ONCE, read);
     const last = pages[0]?.lastPage ?? 1;
-    if (last > guess) pages.push(...(await inParallel(range(guess + 1, last), read)));
+    if (last > guess) pages.push(...(await inParallel(range(guess + 1, last), PAGES_AT_ONCE, read)));
     const kept = pages.slice(0, Math.max(last, 1));
     while (kept.at(-1)?.hasNext) kept.push(await read(kept.length + 1));
     return kept.flatMap(({ items }) => items);
@@ -135,12 +142,16 @@ function range(first: number, last: number): number[] {
 }
 
 /** Runs work for each item, some at a time; results are in the order of the items. */
-async function inParallel<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>) {
+async function inParallel<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
   const results: Result[] = [];
   const queue = items.entries();
   const worker = async () => {
     for (const [index, item] of queue) results[index] = await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(PAGES_AT_ONCE, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
   return results;
 }

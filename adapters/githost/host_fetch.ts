@@ -17,8 +17,18 @@ export interface HostFetchOptions {
   readonly timeoutMs?: number;
 }
 
+/** An answer of the git host that has arrived whole, as far as octokit looks at it: parsed, or the text of an error. */
+export interface HostAnswer {
+  readonly status: number;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: unknown;
+  text(): Promise<string>;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
 /** Sends a request to the git host. */
-export type HostFetch = (address: string, init: HostFetchInit) => Promise<Response>;
+export type HostFetch = (address: string, init: HostFetchInit) => Promise<HostAnswer>;
 
 /** A request, as octokit makes it. */
 export interface HostFetchInit {
@@ -30,11 +40,12 @@ export interface HostFetchInit {
 const TIMEOUT_MS = 10_000;
 const RETRY_DELAYS_MS = [200, 1_000];
 const MAX_REDIRECTS = 3;
+const NO_JSON = "its answer is not the JSON that it should be";
 const REDIRECTS = new Set([301, 302, 307, 308]);
 
 /**
  * Returns a `fetch` for the git host. It waits for rate limits, repeats a GET that failed at most twice, follows
- * redirects only within their origin, and ends at once when the signal aborts.
+ * redirects only within their origin, returns answers only whole, and ends at once when the signal aborts.
  */
 export function hostFetch(options: HostFetchOptions): HostFetch {
   const { origins, signal, waitUntil } = options;
@@ -49,14 +60,12 @@ export function hostFetch(options: HostFetchOptions): HostFetch {
       const limit = delay === undefined ? limitOf(answer) : undefined;
       const isWorthWaiting = limit !== undefined && performance.now() + limit <= waitUntil;
       if (delay !== undefined || isWorthWaiting) {
-        await discard(answer);
         await pause(delay ?? limit ?? 0, signal);
         continue;
       }
       if (answer instanceof Error) throw answer;
       const location = REDIRECTS.has(answer.status) ? answer.headers.get("location") : null;
       if (location === null) return answer;
-      await discard(answer);
       if (!isSafe && answer.status < 307) throw new UnusableAnswer("it redirects a change");
       if (++redirects > MAX_REDIRECTS) throw new UnusableAnswer("it redirects without end");
       url = new URL(location, url);
@@ -64,19 +73,15 @@ export function hostFetch(options: HostFetchOptions): HostFetch {
   };
 }
 
-function shouldRepeat(answer: Response | Error): boolean {
+function shouldRepeat(answer: HostAnswer | Error): boolean {
   return answer instanceof Error ? !(answer instanceof UnusableAnswer) : answer.status >= 500;
 }
 
 /** Returns the milliseconds until a rate limit ends. */
-function limitOf(answer: Response | Error): number | undefined {
+function limitOf(answer: HostAnswer | Error): number | undefined {
   if (answer instanceof Error) return undefined;
   const seconds = rateLimitSeconds(answer.status, (name) => answer.headers.get(name));
   return seconds === undefined ? undefined : seconds * 1_000;
-}
-
-async function discard(answer: Response | Error): Promise<void> {
-  if (!(answer instanceof Error)) await answer.body?.cancel();
 }
 
 /** Sends a request once. Returns why there is no answer instead of throwing it, except for an aborted signal. */
@@ -84,15 +89,36 @@ async function attempt(
   url: URL,
   init: HostFetchInit,
   { signal, timeoutMs = TIMEOUT_MS }: HostFetchOptions,
-): Promise<Response | Error> {
+): Promise<HostAnswer | Error> {
   const late = AbortSignal.timeout(timeoutMs);
   try {
-    return await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.any([signal, late]) });
+    return await readAnswer(await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.any([signal, late]) }));
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted) return new UnusableAnswer(`it did not answer within ${timeoutMs / 1_000} s`);
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/**
+ * Reads an answer. Octokit itself would pass half an answer on as text, or as an empty list, and its parser is ten times
+ * as slow.
+ */
+async function readAnswer(response: Response): Promise<HostAnswer> {
+  const { status, url, headers, ok: isSuccess } = response;
+  const text = () => response.text();
+  const arrayBuffer = () => response.arrayBuffer();
+  if (status === 204 || status === 304) return { status, url, headers, body: "", text, arrayBuffer };
+  if (!isSuccess) {
+    const body = await response.text();
+    const encoded = async () => Uint8Array.from(Buffer.from(body)).buffer;
+    return { status, url, headers, body, text: async () => body, arrayBuffer: encoded };
+  }
+  const body: unknown = await response.json().catch((error: unknown) => {
+    throw error instanceof SyntaxError ? new UnusableAnswer(NO_JSON) : error;
+  });
+  if (typeof body !== "object" || body === null) throw new UnusableAnswer(NO_JSON);
+  return { status, url, headers, body, text, arrayBuffer };
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

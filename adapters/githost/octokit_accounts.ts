@@ -9,6 +9,7 @@ import type { OctokitClients } from "./octokit_clients.ts";
 import { accountFrom, readInstallation } from "./installation_from.ts";
 import { grantFrom, oauthProblem } from "./oauth_answers.ts";
 
+const OAUTH_SCOPES: readonly string[] = ["repo", "read:org", "admin:repo_hook"];
 const LOGIN_ACTION = "log in to the git host";
 
 /** The accounts of a git host that octokit reaches. */
@@ -85,7 +86,10 @@ export class OctokitAccounts implements GitAccounts {
     const { clientId } = this.#oauth();
     return await this.#clients.onWeb({ action: LOGIN_ACTION, signal }, async (request) => {
       const { createDeviceCode } = await import("@octokit/oauth-methods");
-      const { data } = await createDeviceCode({ clientType: "github-app", clientId, request }).catch(refuse);
+      // The permissions of an app are its own; an OAuth app asks for them.
+      const scopes = this.#clients.settings.app ? [] : [...OAUTH_SCOPES];
+      const asked = createDeviceCode({ clientType: "oauth-app", clientId, scopes, request });
+      const { data } = await asked.catch(refuse);
       return {
         deviceCode: new Secret(data.device_code),
         userCode: data.user_code,

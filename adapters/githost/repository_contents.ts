@@ -15,6 +15,7 @@ import { readRepository } from "./repository_from.ts";
 
 /** The git host lists at most this many entries of a folder, and leaves the others out silently. */
 const MAX_LISTED = 1_000;
+const BYTES_PER_ENTRY = 400;
 const TREE_TYPES: Readonly<Record<string, FileEntry["type"]>> = { "120000": "symlink", "160000": "submodule" };
 
 /** Something at a path, as the git host describes it. */
@@ -79,6 +80,12 @@ async function hasBranch(call: HostCall, name: RepositoryName, branch: string): 
   );
 }
 
+/** About how much memory an answer takes. */
+function bytesOf(found: readonly FileEntry[] | FileFound | OtherFound): number {
+  if (Array.isArray(found)) return (found.length + 1) * BYTES_PER_ENTRY;
+  return BYTES_PER_ENTRY + ("content" in found ? (found.content?.length ?? 0) : 0);
+}
+
 type FileFound = Omit<RepositoryFile, "bytes"> & { readonly content: Uint8Array | undefined };
 type OtherFound = { readonly type: string };
 
@@ -98,7 +105,7 @@ async function read(
       key,
       ({ rest }, options) => rest.repos.getContent({ ...name, path, ...ref, ...options }),
       (data) => (Array.isArray(data) ? data.map(entryFrom) : fileFrom(data)),
-      wanted === "file" ? MAX_FILE_BYTES / 8 : MAX_LISTED * 100,
+      bytesOf,
     );
   } catch (error) {
     if (hasStatus(error, 403) && hasReason(error, "too_large")) throw fileTooLarge(at.path);

@@ -281,6 +281,18 @@ describe("logins", () => {
     expect(await accounts.checkDeviceLogin(deviceCode, NEVER)).toEqual({ status: "denied" });
   });
 
+  test("on another device ask for scopes where there is no app that has permissions of its own", async () => {
+    host.expiringUserTokens = false;
+    const { accounts } = adapters({ app: undefined, oauth: { clientId: host.clientId } });
+    const { deviceCode, userCode } = await accounts.startDeviceLogin(NEVER);
+    host.decideDevice(userCode, { login: "ada" });
+    const state = await accounts.checkDeviceLogin(deviceCode, NEVER);
+    host.expiringUserTokens = true;
+    if (state.status !== "complete") throw new Error(state.status);
+    const { scopes } = await accounts.user(state.grant.token, NEVER);
+    expect(scopes).toEqual(["repo", "read:org", "admin:repo_hook"]);
+  });
+
   test("on another device are refused where the app does not allow them", async () => {
     host.deviceFlowEnabled = false;
     const failure = await failureOf(adapters().accounts.startDeviceLogin(NEVER));
