@@ -1,9 +1,10 @@
 import type { Socket } from "bun";
 
-/** A load: one request, repeated over several persistent connections. */
+/** A load: one request after the other over several persistent connections. */
 export interface Load {
   readonly port: number;
-  readonly request: string;
+  /** The request to repeat, or the next one. */
+  readonly request: string | (() => string);
   readonly connections: number;
   /** How long to send. */
   readonly ms: number;
@@ -24,10 +25,10 @@ export async function httpLoad({ port, request, connections, ms }: Load): Promis
   let waiting = 0;
   let isOver = false;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const bytes = Buffer.from(request);
+  const bytes = typeof request === "string" ? Buffer.from(request) : undefined;
   const send = (socket: Socket<Connection>) => {
     waiting++;
-    socket.write(bytes);
+    socket.write(bytes ?? (request as () => string)());
   };
   const receive = (socket: Socket<Connection>, chunk: Buffer) => {
     const { data } = socket;

@@ -12,6 +12,7 @@ import { logIngest } from "./log_ingest.ts";
 import { preflightS3, preflightSftp } from "./preflight.ts";
 import { putS3, putSftp } from "./put_storage.ts";
 import { READS, reads } from "./reads.ts";
+import { webhook } from "./webhook.ts";
 import { runApart } from "./run_apart.ts";
 import { streamFanout } from "./stream_fanout.ts";
 import { baseImage } from "../tests/support/runner/base_image.ts";
@@ -55,6 +56,7 @@ const GROUPS: readonly Group[] = [
     names: ["repos-list", "repos-list-again"],
     run: () => each({ "repos-list": reposList, "repos-list-again": reposListAgain }),
   },
+  { names: ["webhook"], run: () => each({ webhook }) },
   withDocker({ "preflight-s3": preflightS3, "put-s3": putS3 }),
   withDocker({ "preflight-sftp": preflightSftp, "put-sftp": putSftp }),
 ];

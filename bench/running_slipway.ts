@@ -5,7 +5,7 @@ import { tempFolder } from "./temp_folder.ts";
 const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
 
 /** Starts a server on its own database and data folder. Disposal stops it and removes both. */
-export async function runningSlipway() {
+export async function runningSlipway(settings: Readonly<Record<string, string>> = {}) {
   await using opened = new AsyncDisposableStack();
   const { path: folder } = opened.use(await tempFolder());
   const { url } = opened.use(await embeddedPostgres({ folder }));
@@ -15,6 +15,7 @@ export async function runningSlipway() {
     SLIPWAY_DATA: folder,
     SLIPWAY_ADMIN_TOKEN: TOKEN,
     LOG_FORMAT: "json",
+    ...settings,
   };
   const program = startServer(env);
   opened.defer(() => stop(program));

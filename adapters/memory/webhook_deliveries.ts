@@ -34,6 +34,13 @@ export class MemoryWebhookDeliveries implements WebhookDeliveries {
     webhookDeliveries.set(deliveryId, { ...row, outcome: { decisions: copied(left) } });
   }
 
+  async record(delivery: WebhookDelivery, outcome: DeliveryOutcome): Promise<boolean> {
+    if (this.#tables.webhookDeliveries.has(delivery.deliveryId)) return false;
+    await this.begin(delivery);
+    await this.finish(delivery.deliveryId, outcome);
+    return true;
+  }
+
   async list(projectId: string, page: Page): Promise<Listing<WebhookDecision>> {
     const rows = [...this.#tables.webhookDeliveries.values()].flatMap(({ delivery, outcome }) =>
       (outcome?.decisions ?? [])

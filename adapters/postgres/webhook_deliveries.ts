@@ -6,7 +6,7 @@ import type {
 } from "../../domain/githost/webhook_delivery.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { WebhookDeliveries } from "../../ports/githost/webhook_deliveries.ts";
-import type { Database } from "./database.ts";
+import type { Database, Sql } from "./database.ts";
 import { milliseconds } from "./milliseconds.ts";
 import { plainJson } from "./plain_json.ts";
 import { readPage } from "./read_page.ts";
@@ -52,10 +52,32 @@ export class PostgresWebhookDeliveries implements WebhookDeliveries {
     }
   }
 
-  async finish(deliveryId: string, { decisions }: DeliveryOutcome): Promise<void> {
+  async finish(deliveryId: string, outcome: DeliveryOutcome): Promise<void> {
+    await this.#store(
+      outcome,
+      (sql) => sql`
+        update webhook_deliveries set finished_at = now() where delivery_id = ${deliveryId} and finished_at is null
+        returning delivery_id, received_at`,
+    );
+  }
+
+  async record(delivery: WebhookDelivery, outcome: DeliveryOutcome): Promise<boolean> {
+    const { deliveryId, event, action, repository, receivedAt } = delivery;
+    return this.#store(
+      outcome,
+      (sql) => sql`
+        insert into webhook_deliveries (delivery_id, event, action, repository, received_at, claimed_at, finished_at)
+        values (${deliveryId}, ${event}, ${action}, ${repository}, ${receivedAt}, now(), now())
+        on conflict (delivery_id) do nothing
+        returning delivery_id, received_at`,
+    );
+  }
+
+  /** Stores decisions with the delivery that a statement returns. Returns whether it returned one. */
+  async #store({ decisions }: DeliveryOutcome, finished: (sql: Sql) => ReturnType<Sql>): Promise<boolean> {
     const given = plainJson(decisions.map(toRow));
     // The projects are locked, so that none of them is deleted before its decision refers to it.
-    await this.#database.run(
+    const rows = await this.#database.run(
       (sql) => sql`
         with given as (
           select * from jsonb_to_recordset(${given}::text::jsonb) as given (
@@ -64,16 +86,18 @@ export class PostgresWebhookDeliveries implements WebhookDeliveries {
         ), left_projects as (
           select id from projects where id in (select project_id from given) order by id for key share
         ), finished as (
-          update webhook_deliveries set finished_at = now() where delivery_id = ${deliveryId} and finished_at is null
-          returning delivery_id, received_at
+          ${finished(sql)}
+        ), decided as (
+          insert into webhook_decisions (delivery_id, ordinal, project_id, organization_id, decision, reason,
+            deployment_id, branch, commit_sha, received_at)
+          select delivery_id, ordinal, project_id, organization_id, decision, reason, deployment_id, branch, commit_sha,
+            received_at
+          from finished cross join given
+          where project_id is null or project_id in (select id from left_projects)
         )
-        insert into webhook_decisions (delivery_id, ordinal, project_id, organization_id, decision, reason,
-          deployment_id, branch, commit_sha, received_at)
-        select delivery_id, ordinal, project_id, organization_id, decision, reason, deployment_id, branch, commit_sha,
-          received_at
-        from finished cross join given
-        where project_id is null or project_id in (select id from left_projects)`,
+        select 1 from finished`,
     );
+    return rows.length > 0;
   }
 
   async list(projectId: string, page: Page): Promise<Listing<WebhookDecision>> {

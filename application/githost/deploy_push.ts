@@ -20,6 +20,18 @@ export interface DeployPushPorts extends MakeDeploymentPorts, LinkedSourceSettin
 /** Enough to find the last push among deployments of other triggers. */
 const LOOK_BACK = 50;
 
+/** Returns the decision about a push that does nothing for a project; `undefined` if it has to be deployed. */
+export function ignoredPush(push: Push, project: Project): DeliveryDecision | undefined {
+  const decided = decideOnPush(push, project.settings);
+  if (decided.decision === "deploy") return undefined;
+  return { ...aboutPush(push, project), decision: "ignored", reason: decided.reason };
+}
+
+function aboutPush({ ref, after }: Push, { id, organizationId }: Project) {
+  const branch = ref.replace(/^refs\/(heads|tags)\//, "");
+  return { projectId: id, organizationId, branch, commitSha: after, deploymentId: null };
+}
+
 /**
  * Deploys the commit of a push, once however often it is reported, and supersedes older pushes of the branch that still
  * wait. Anything that speaks against it is a decision with its reason.
@@ -28,12 +40,10 @@ export function deployPush(ports: DeployPushPorts) {
   const make = makeDeployment(ports);
   const findServices = servicesOf(ports);
   return async function (push: Push, project: Project): Promise<DeliveryDecision> {
-    const { after: commitSha } = push;
-    const place = { projectId: project.id, organizationId: project.organizationId };
-    const decided = decideOnPush(push, project.settings);
-    const branch = decided.decision === "deploy" ? decided.branch : push.ref.replace(/^refs\/(heads|tags)\//, "");
-    const about = { ...place, branch, commitSha, deploymentId: null };
-    if (decided.decision === "ignored") return { ...about, decision: "ignored", reason: decided.reason };
+    const ignored = ignoredPush(push, project);
+    if (ignored) return ignored;
+    const about = aboutPush(push, project);
+    const { branch } = about;
     try {
       const claim = await claimed(push, project, branch);
       if (claim === undefined) return { ...about, decision: "ignored", reason: "This push was reported before" };

@@ -5,7 +5,7 @@ import type { DeliveryDecision, DeliveryOutcome, WebhookDelivery } from "../../d
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { LinkedProjects } from "../../ports/githost/linked_projects.ts";
 import { applyInstallationEvent, installationIn } from "./apply_installation_event.ts";
-import { deployPush, type DeployPushPorts } from "./deploy_push.ts";
+import { deployPush, type DeployPushPorts, ignoredPush } from "./deploy_push.ts";
 import { type Signer, webhookSigner, type WebhookSignerPorts } from "./webhook_signer.ts";
 
 export interface ReceiveWebhookPorts extends DeployPushPorts, WebhookSignerPorts {
@@ -21,6 +21,9 @@ export interface WebhookRequest {
   readonly body: Uint8Array;
 }
 
+/** The decisions about a delivery, or the work that leads to them. */
+type Work = readonly DeliveryDecision[] | (() => Promise<readonly DeliveryDecision[]>);
+
 /** The git host waits for ten seconds. */
 const LONGEST_WAIT_MS = 8_000;
 const LOOK_MS = 50;
@@ -31,29 +34,19 @@ const LOOK_MS = 50;
  */
 export function receiveWebhook(ports: ReceiveWebhookPorts) {
   const deploy = deployPush(ports);
-  const { clock, webhookDeliveries } = ports;
+  const { webhookDeliveries } = ports;
   return async function (request: WebhookRequest): Promise<DeliveryOutcome> {
     const body = parsed(request.body);
     const signer = await webhookSigner(ports, request, body);
     if (body === undefined) throw invalid("invalid_json", "Cannot read the delivery: its body is not valid JSON");
-    const { deliveryId, event } = request;
-    if (!deliveryId || !/^[\w-]{1,100}$/.test(deliveryId) || !event || !/^\w{1,100}$/.test(event)) {
-      const missing = "send X-GitHub-Event and X-GitHub-Delivery with it";
-      throw invalid("invalid_delivery", `Cannot accept the delivery: ${missing}`);
-    }
-    const repository = repositoryIn(body);
-    const { action } = fieldsOf(body);
-    const delivery: WebhookDelivery = {
-      deliveryId,
-      event,
-      action: typeof action === "string" ? action.slice(0, 100) : null,
-      repository: repository ? fullName(repository) : null,
-      receivedAt: clock.now(),
-    };
+    const delivery = deliveryOf(request, body, ports.clock.now());
+    const work = await workOf(delivery, signer, body);
+    const known = typeof work === "function" ? undefined : { decisions: work };
+    if (known && (await webhookDeliveries.record(delivery, known))) return known;
     const begun = await begin(delivery);
     if (begun !== "new") return begun;
-    const outcome = { decisions: await decisions(delivery, signer, body) };
-    await webhookDeliveries.finish(deliveryId, outcome);
+    const outcome = { decisions: typeof work === "function" ? await work() : work };
+    await webhookDeliveries.finish(delivery.deliveryId, outcome);
     return outcome;
   };
 
@@ -68,29 +61,46 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
     throw new Failure("unavailable", "delivery_running", sentence, { retryAfter: 5 });
   }
 
-  async function decisions(
-    { event, action }: WebhookDelivery,
-    signer: Signer,
-    body: unknown,
-  ): Promise<readonly DeliveryDecision[]> {
+  /** Returns what to do about a delivery, or the decisions about one that needs nothing done. */
+  async function workOf({ event, action }: WebhookDelivery, signer: Signer, body: unknown): Promise<Work> {
     if (event === "push") return onPush(signer, body);
     if (event === "installation" && signer.kind === "app")
-      return applyInstallationEvent(ports.appInstallations, action, body);
+      return () => applyInstallationEvent(ports.appInstallations, action, body);
     return [];
   }
 
-  async function onPush(signer: Signer, body: unknown): Promise<readonly DeliveryDecision[]> {
+  async function onPush(signer: Signer, body: unknown): Promise<Work> {
     const push = readPush(body);
     if (!push) throw invalid("invalid_delivery", "Cannot accept the push: it does not name what was pushed where");
-    const organizationIds =
-      signer.kind === "hook" ? signer.organizationIds : await organizationsOf(ports.appInstallations, body);
-    const projects = await ports.linkedProjects.of(push.repository);
-    const decided: DeliveryDecision[] = [];
-    for (const project of projects) {
-      if (organizationIds.includes(project.organizationId)) decided.push(await deploy(push, project));
-    }
-    return decided;
+    const [organizationIds, linked] = await Promise.all([
+      signer.kind === "hook" ? signer.organizationIds : organizationsOf(ports.appInstallations, body),
+      ports.linkedProjects.of(push.repository),
+    ]);
+    const projects = linked.filter(({ organizationId }) => organizationIds.includes(organizationId));
+    const ignored = projects.flatMap((project) => ignoredPush(push, project) ?? []);
+    if (ignored.length === projects.length) return ignored;
+    return async () => {
+      const decided: DeliveryDecision[] = [];
+      for (const project of projects) decided.push(await deploy(push, project));
+      return decided;
+    };
   }
+}
+
+function deliveryOf({ deliveryId, event }: WebhookRequest, body: unknown, receivedAt: Date): WebhookDelivery {
+  if (!deliveryId || !/^[\w-]{1,100}$/.test(deliveryId) || !event || !/^\w{1,100}$/.test(event)) {
+    const missing = "send X-GitHub-Event and X-GitHub-Delivery with it";
+    throw invalid("invalid_delivery", `Cannot accept the delivery: ${missing}`);
+  }
+  const repository = repositoryIn(body);
+  const { action } = fieldsOf(body);
+  return {
+    deliveryId,
+    event,
+    action: typeof action === "string" ? action.slice(0, 100) : null,
+    repository: repository ? fullName(repository) : null,
+    receivedAt,
+  };
 }
 
 /** The app signs for all accounts, so only the organization that its installation belongs to may act. */

@@ -20,12 +20,12 @@ export async function webhookSigner(
 ): Promise<Signer> {
   if (signature === null) throw unsigned("it has no X-Hub-Signature-256");
   const { webhookSecret } = ports.gitHost;
-  if (webhookSecret && (await isSigned(bytes, signature, webhookSecret))) return { kind: "app" };
+  if (webhookSecret && isSigned(bytes, signature, webhookSecret)) return { kind: "app" };
   const name = repositoryIn(body);
   const hooks = name ? await ports.repositoryHooks.secrets(name) : [];
   const organizationIds: string[] = [];
   for (const { organizationId, secret } of hooks) {
-    if (await isSigned(bytes, signature, secret)) organizationIds.push(organizationId);
+    if (isSigned(bytes, signature, secret)) organizationIds.push(organizationId);
   }
   if (organizationIds.length > 0) return { kind: "hook", organizationIds };
   throw unsigned("no secret that is known here signs it");

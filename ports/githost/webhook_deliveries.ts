@@ -14,6 +14,11 @@ export interface WebhookDeliveries {
    * Decisions about a project go when it is deleted; those about one that is gone already are not stored.
    */
   finish(deliveryId: string, outcome: DeliveryOutcome): Promise<void>;
+  /**
+   * Stores a delivery that needs no work with its outcome, as `begin()` and `finish()` do, but at once. Returns `false`, and
+   * changes nothing, if it is known already.
+   */
+  record(delivery: WebhookDelivery, outcome: DeliveryOutcome): Promise<boolean>;
   /** Returns the decisions about a project, newest delivery first. */
   list(projectId: string, page: Page): Promise<Listing<WebhookDecision>>;
   /** Deletes deliveries received before a time, at most a few thousand per call, and returns how many. */

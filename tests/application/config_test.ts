@@ -119,10 +119,13 @@ test("backups may use this machine's disk only when allowed, below a normalized 
   expect(localBackups(settings)).toEqual([true, "/backups/b"]);
 });
 
+function read(settings: Record<string, string>) {
+  return readConfig(settings, "/srv");
+}
+
 describe("the settings of the git host", () => {
   const PEM = "-----BEGIN RSA PRIVATE KEY-----\\nswordfish\\n-----END RSA PRIVATE KEY-----";
   const APP = { GITHOST_APP_ID: "7", GITHOST_APP_SLUG: "slipway", GITHOST_APP_PRIVATE_KEY: PEM };
-  const read = (settings: Record<string, string>) => readConfig(settings, "/srv");
 
   test("default to the public host, and to the API of an enterprise host", () => {
     expect(read({})).toMatchObject({ githostUrl: "https://github.com", githostApiUrl: "https://api.github.com" });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Secret } from "../../domain/secret.ts";
+import type { Secret } from "../../domain/secret.ts";
 import type { CloudGitHost } from "../../ports/cloud/cloud_git_host.ts";
 
 /** A cloud that answers with an address, and one that does not. */

@@ -78,6 +78,24 @@ export function webhookDeliveriesContract(
       expect(begun.toSorted()).toEqual(["new", ...Array<"running">(19).fill("running")]);
     });
 
+    test("record() stores a delivery with its outcome at once, unless it is known", async () => {
+      const project = await someProject();
+      const delivery = deliveryOf();
+      const outcome = { decisions: [about(project, { decision: "ignored", deploymentId: null })] };
+      const recorded = await Promise.all(
+        Array.from({ length: 10 }, () => world().webhookDeliveries.record(delivery, outcome)),
+      );
+      expect(recorded.filter(Boolean)).toHaveLength(1);
+      expect(await world().webhookDeliveries.begin(delivery)).toEqual(outcome);
+      const { items } = await world().webhookDeliveries.list(project.id, ALL);
+      expect(items).toEqual([{ ...delivery, ...outcome.decisions[0]! }]);
+      const begun = deliveryOf();
+      await world().webhookDeliveries.begin(begun);
+      expect(await world().webhookDeliveries.record(begun, outcome)).toBe(false);
+      expect(await world().webhookDeliveries.begin(begun)).toBe("running");
+      expect(await world().webhookDeliveries.record(deliveryOf(), { decisions: [] })).toBe(true);
+    });
+
     test("begin() returns the outcome of a finished delivery", async () => {
       const [first, second] = [await someProject(), await someProject()];
       const decisions = [
