@@ -119,7 +119,7 @@ test("backups may use this machine's disk only when allowed, below a normalized 
   expect(localBackups(settings)).toEqual([true, "/backups/b"]);
 });
 
-function read(settings: Record<string, string>) {
+function readSettings(settings: Record<string, string>) {
   return readConfig(settings, "/srv");
 }
 
@@ -128,15 +128,18 @@ describe("the settings of the git host", () => {
   const APP = { GITHOST_APP_ID: "7", GITHOST_APP_SLUG: "slipway", GITHOST_APP_PRIVATE_KEY: PEM };
 
   test("default to the public host, and to the API of an enterprise host", () => {
-    expect(read({})).toMatchObject({ githostUrl: "https://github.com", githostApiUrl: "https://api.github.com" });
-    const enterprise = read({ GITHOST_WEB_URL: "https://git.example.com/" });
+    expect(readSettings({})).toMatchObject({
+      githostUrl: "https://github.com",
+      githostApiUrl: "https://api.github.com",
+    });
+    const enterprise = readSettings({ GITHOST_WEB_URL: "https://git.example.com/" });
     expect(enterprise.githostApiUrl).toBe("https://git.example.com/api/v3");
-    expect(read({ GITHOST_API_URL: "https://api.example.com" }).githostApiUrl).toBe("https://api.example.com");
-    expect(read({})).toMatchObject({ githostApp: undefined, githostOAuth: undefined, githostToken: undefined });
+    expect(readSettings({ GITHOST_API_URL: "https://api.example.com" }).githostApiUrl).toBe("https://api.example.com");
+    expect(readSettings({})).toMatchObject({ githostApp: undefined, githostOAuth: undefined, githostToken: undefined });
   });
 
   test("take an app whose key has line breaks written out", () => {
-    const { githostApp } = read(APP);
+    const { githostApp } = readSettings(APP);
     expect(githostApp).toMatchObject({ id: 7, slug: "slipway" });
     expect(githostApp!.privateKey.reveal().split("\n")).toHaveLength(3);
   });
@@ -152,7 +155,7 @@ describe("the settings of the git host", () => {
     [{ GITHOST_CLIENT_SECRET: "swordfish" }, "GITHOST_CLIENT_SECRET needs GITHOST_CLIENT_ID"],
   ])("refuse %p in one line that repeats no secret", (settings, message) => {
     try {
-      read(settings as unknown as Record<string, string>);
+      readSettings(settings as unknown as Record<string, string>);
       expect("accepted").toBe("refused");
     } catch (error) {
       expect(error).toBeInstanceOf(BadSetting);
