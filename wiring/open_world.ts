@@ -9,6 +9,7 @@ import { DockerReleaseImages } from "../adapters/docker/images/release_images.ts
 import { DockerRuntime } from "../adapters/docker/containers/docker_runtime.ts";
 import { DockerSockets } from "../adapters/docker/containers/docker_sockets.ts";
 import { DockerVolumes } from "../adapters/docker/containers/docker_volumes.ts";
+import { DockerServiceNetworks } from "../adapters/docker/networks/service_networks.ts";
 import { EngineApi } from "../adapters/docker/engine/engine_api.ts";
 import { startEmbeddedPostgres } from "../adapters/embedded_postgres/embedded_postgres.ts";
 import { runningEmbeddedPostgres } from "../adapters/embedded_postgres/running_embedded_postgres.ts";
@@ -92,6 +93,7 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
     imageBuilder: containers.imageBuilder,
     imageRegistry: containers.imageRegistry,
     releaseImages: containers.releaseImages,
+    serviceNetworks: containers.serviceNetworks,
     volumes: containers.volumes,
     clock: { now: () => new Date() },
     containerEngine: new DockerContainerEngine(config.dockerHost),
@@ -147,6 +149,7 @@ function openContainers(
       log,
       watchOnStart: true,
     }),
+    serviceNetworks: new DockerServiceNetworks({ engine, installation }),
     sockets: new DockerSockets({ engine, installation }),
     volumes: new DockerVolumes({ engine, installation }),
   };

@@ -49,6 +49,7 @@ import { MemoryRuntime } from "./runtime.ts";
 import { MemoryRuntimeLogs } from "./runtime_logs.ts";
 import { MemoryServers } from "./servers.ts";
 import { MemoryServiceHealth } from "./service_health.ts";
+import { MemoryServiceNetworks } from "./service_networks.ts";
 import { MemorySessions } from "./sessions.ts";
 import { MemorySources } from "./sources.ts";
 import { MemoryTokens } from "./tokens.ts";
@@ -113,6 +114,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     projects: new MemoryProjects(tables),
     remoteHosts: new MemoryRemoteHosts(),
     servers: new MemoryServers(tables),
+    serviceNetworks: new MemoryServiceNetworks(runtime),
     serviceHealth: new MemoryServiceHealth(),
     sessions: new MemorySessions(tables),
     tokens: new MemoryTokens(tables),

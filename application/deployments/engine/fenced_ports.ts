@@ -29,6 +29,7 @@ const READS: Reads = {
   releaseFolders: ["entries", "read", "digest", "find", "list"],
   releaseImages: ["find", "list", "archive"],
   runtime: ["find", "list", "usage", "output"],
+  serviceNetworks: [],
   sources: [],
   uploadFiles: ["list", "read", "stored"],
   variables: ["list", "reveal"],

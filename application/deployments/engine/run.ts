@@ -28,6 +28,7 @@ import type { Projects } from "../../../ports/projects/projects.ts";
 import type { ReleaseFolders } from "../../../ports/deployments/release_folders.ts";
 import type { ReleaseImages } from "../../../ports/deployments/release_images.ts";
 import type { Runtime } from "../../../ports/services/runtime.ts";
+import type { ServiceNetworks } from "../../../ports/services/service_networks.ts";
 import type { Sources } from "../../../ports/projects/sources.ts";
 import type { UploadFiles } from "../../../ports/projects/upload_files.ts";
 import type { Variables } from "../../../ports/projects/variables.ts";
@@ -64,6 +65,7 @@ export interface EnginePorts {
   readonly releaseFolders: ReleaseFolders;
   readonly releaseImages: ReleaseImages;
   readonly runtime: Runtime;
+  readonly serviceNetworks: ServiceNetworks;
   readonly sources: Sources;
   readonly uploadFiles: UploadFiles;
   readonly variables: Variables;

@@ -193,6 +193,8 @@ async function undo(run: StepRun): Promise<void> {
   const tasks = [
     () => restoreFormer(run),
     () => (deployment.plan.runtime === "docker" ? dropVolumes(ports, deployment) : undefined),
+    // The one that was made beside the build, if nothing was ever started in it.
+    () => (deployment.plan.runtime === "docker" ? ports.serviceNetworks.release(scopeOf(deployment)) : undefined),
     () => (own ? ports.releaseFolders.remove(deployment.id) : undefined),
     () => (own && deployment.plan.runtime === "docker" ? ports.releaseImages.remove(deployment.id) : undefined),
     () => keepUpload(ports, deployment),

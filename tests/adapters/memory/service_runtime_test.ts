@@ -1,15 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryRuntime } from "../../../adapters/memory/runtime.ts";
+import { MemoryServiceNetworks } from "../../../adapters/memory/service_networks.ts";
 import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
 import { whenStatus } from "../../contracts/runtime.ts";
-import {
-  serviceRequest,
-  type ServiceRuntimeForContract,
-  serviceRuntimeContract,
-} from "../../contracts/service_runtime.ts";
+import { serviceNetworksContract, type ServiceNetworksForContract } from "../../contracts/service_networks.ts";
+import { serviceRequest, serviceRuntimeContract } from "../../contracts/service_runtime.ts";
 import { volumesContract } from "../../contracts/volumes.ts";
 
-async function openMemory(): Promise<ServiceRuntimeForContract> {
+async function openMemory(): Promise<ServiceNetworksForContract> {
   const runtime = new MemoryRuntime({
     answering: { does: "answers", respond: (_, inside) => new Response(`${inside}`) },
     working: { does: "keeps_silent" },
@@ -19,10 +17,13 @@ async function openMemory(): Promise<ServiceRuntimeForContract> {
     unwell: { does: "keeps_silent", health: () => "unhealthy" },
   });
   const { volumes } = runtime;
+  const serviceNetworks = new MemoryServiceNetworks(runtime);
   const scopes = (instanceId: string) => runtime.started.find((request) => request.instanceId === instanceId)!.scope;
   return {
     runtime,
     volumes,
+    serviceNetworks,
+    networksOf: async (scope) => ((await serviceNetworks.has(scope)) ? 1 : 0),
     image: "sha256:0",
     programs: {
       answering: "answering",
@@ -46,6 +47,7 @@ async function openMemory(): Promise<ServiceRuntimeForContract> {
 }
 
 serviceRuntimeContract("memory", openMemory);
+serviceNetworksContract("memory", openMemory);
 volumesContract("memory", openMemory);
 
 function imageRequest(service: string, image: string, given: Partial<RunRequest<RunnableImage>> = {}) {

@@ -11,6 +11,7 @@ import { tinyImage } from "../../support/peers/docker_world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { faultyEngine } from "../../support/faults/faulty_engine.ts";
 import { whenStatus } from "../../contracts/runtime.ts";
+import { serviceNetworksContract } from "../../contracts/service_networks.ts";
 import { serviceRequest, serviceRuntimeContract } from "../../contracts/service_runtime.ts";
 import { volumesContract } from "../../contracts/volumes.ts";
 
@@ -20,6 +21,7 @@ setDefaultTimeout(120_000);
 // Adjacent tests run concurrently, and a sequential test in between keeps the groups small.
 
 serviceRuntimeContract("Docker", () => dockerServices(), { atOnce: true });
+serviceNetworksContract("Docker", () => dockerServices(), { atOnce: true });
 volumesContract("Docker", () => dockerServices(), { atOnce: true });
 
 const GRACE = { graceMs: 0 };

@@ -1,4 +1,5 @@
-import type { ServicePrograms, ServiceRuntimeForContract } from "../../contracts/service_runtime.ts";
+import type { ServiceNetworksForContract } from "../../contracts/service_networks.ts";
+import type { ServicePrograms } from "../../contracts/service_runtime.ts";
 import { DOCKER_HOST, type DockerWorld, dockerWorld } from "./docker_world.ts";
 import { TEST_LABEL } from "../runner/test_leftovers.ts";
 
@@ -15,7 +16,7 @@ const PROGRAMS: ServicePrograms = {
 };
 
 /** Services on the tests' container engine. */
-export type DockerServices = Omit<DockerWorld, "programs"> & ServiceRuntimeForContract;
+export type DockerServices = Omit<DockerWorld, "programs"> & ServiceNetworksForContract;
 
 /** Opens services with their own installation id. Disposal removes everything of the installation. */
 export async function dockerServices(dockerHost = DOCKER_HOST): Promise<DockerServices> {
@@ -43,6 +44,11 @@ export async function dockerServices(dockerHost = DOCKER_HOST): Promise<DockerSe
       const filters = [`installation=${world.installation}`, `scope=${scope}`, `volume=${name}`];
       const words = filters.flatMap((filter) => ["--filter", `label=slipway.${filter}`]);
       return world.docker("volume", "ls", "--quiet", ...words);
+    },
+    async networksOf(scope) {
+      const filters = [`installation=${world.installation}`, `scope=${scope}`];
+      const words = filters.flatMap((filter) => ["--filter", `label=slipway.${filter}`]);
+      return (await world.docker("network", "ls", "--quiet", ...words)).split("\n").filter(Boolean).length;
     },
     async makeExternal() {
       const name = await world.docker("volume", "create", "--label", `${TEST_LABEL}=1`);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DockerRuntime } from "../../../adapters/docker/containers/docker_runtime.ts";
 import { DockerVolumes } from "../../../adapters/docker/containers/docker_volumes.ts";
 import { OwnContainers } from "../../../adapters/docker/containers/own_containers.ts";
+import { DockerServiceNetworks } from "../../../adapters/docker/networks/service_networks.ts";
 import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 import type { RunnableImage } from "../../../ports/services/runtime.ts";
 import type { ContractPrograms, RuntimeForContract } from "../../contracts/runtime.ts";
@@ -36,6 +37,7 @@ export const DOCKER_PROGRAMS: ContractPrograms = {
 export interface DockerWorld extends RuntimeForContract<RunnableImage> {
   readonly runtime: DockerRuntime;
   readonly volumes: DockerVolumes;
+  readonly serviceNetworks: DockerServiceNetworks;
   readonly installation: string;
   /** The folder where its servers record the instances that they are starting. */
   readonly folder: string;
@@ -86,6 +88,7 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
   return {
     runtime,
     volumes: new DockerVolumes(options),
+    serviceNetworks: new DockerServiceNetworks(options),
     installation,
     folder,
     prefix: new OwnContainers(engine, installation).prefix,

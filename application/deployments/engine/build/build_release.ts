@@ -21,6 +21,7 @@ import { compareKind } from "../changeover/compare_with_live.ts";
 import { resolveRoot, resolveServices } from "./resolve_services.ts";
 import { type Run, logLine, step, store } from "../run.ts";
 import { sayPort } from "./say_port.ts";
+import { withNetworkBeside } from "./with_network_beside.ts";
 import { settlePlan } from "../../../../domain/deployments/settle_plan.ts";
 
 /** A run with the ports of this step. */
@@ -37,6 +38,7 @@ type StepRun = Run<
   | "manifestParser"
   | "releaseFolders"
   | "releaseImages"
+  | "serviceNetworks"
   | "serviceSets"
   | "sources"
   | "uploadFiles"
@@ -173,14 +175,14 @@ function howItRuns({ dockerfile, projectType, startCommand }: DeploymentPlan): s
 
 async function build(run: StepRun): Promise<void> {
   const { plan } = run.deployment;
-  if (hasServices(run.deployment)) return buildServices(run);
+  if (hasServices(run.deployment)) return withNetworkBeside(run, () => buildServices(run));
   const given = commandsOf(plan);
   for (const { name, command } of given) logLine(run, "build", `${name}: ${command}`);
   const nothing = given.length === 0 && (plan.runtime === "process" || plan.projectType === "static");
   if (nothing) return logLine(run, "build", "There is nothing to install or build");
   const work = async (signal: AbortSignal) =>
     plan.runtime === "docker"
-      ? buildImage(run, await detected(run), signal)
+      ? withNetworkBeside(run, async () => buildImage(run, await detected(run), signal))
       : buildInFolder(run, { service: null, rootDirectory: plan.rootDirectory }, given, signal);
   const { signal } = run;
   const owner = run.deployment.organizationId;
