@@ -16,7 +16,8 @@ export interface FollowLiveReleasesOptions {
 
 /**
  * Keeps this process's edge in sync with the live releases, whichever process changed them. Applies changes one at a
- * time, so that the last one wins. Resolves to whether the release of the key still serves.
+ * time, so that the last one wins. Resolves to `false` if the release of the key is gone, so that something of it may be
+ * left: not for a project that exists and never served.
  */
 export function followLiveReleases(ports: FollowLiveReleasesPorts, options: FollowLiveReleasesOptions) {
   const { edge, liveReleases } = ports;
@@ -31,10 +32,11 @@ export function followLiveReleases(ports: FollowLiveReleasesPorts, options: Foll
 
   async function follow(key: string): Promise<boolean> {
     const live = await liveReleases.find(key);
+    const wasKnown = known.delete(key);
     if (live) known.add(key);
-    else known.delete(key);
     await edge.switch(key, live ? await routesTo(ports, live.project, live.deployment, baseDomain) : []);
-    return live !== undefined;
+    // Every project has a name, and a new one reports it.
+    return live !== undefined || (!wasKnown && (await ports.domains.ofProjects([key])).length > 0);
   }
 
   /** The changed key is unknown, so every release is checked, including those that were live before. */

@@ -75,4 +75,17 @@ describe("followLiveReleases()", () => {
       ]),
     );
   });
+
+  test("reports a release or a project that is gone, but not a project that never served", async () => {
+    await using scene = await EngineScene.open();
+    const { ports, live, keys } = await followed(scene, 1);
+    const follow = followLiveReleases(ports, { baseDomain: "localhost", loaded: Promise.resolve(keys) });
+    const fresh = await scene.project();
+    expect(await follow(fresh.id)).toBe(true);
+    expect(await follow(keys[0]!)).toBe(true);
+    await scene.memory.deployments.remove(live[0]!.organizationId, live[0]!.id);
+    expect(await follow(keys[0]!)).toBe(false);
+    await scene.memory.projects.remove(fresh.organizationId, fresh.id);
+    expect(await follow(fresh.id)).toBe(false);
+  });
 });
