@@ -9,6 +9,7 @@ import type { Database, Sql } from "./database.ts";
 import { answerDue, deploymentColumns, type DeploymentRow, recordText, toDeployment } from "./deployment_row.ts";
 import { WORK_CHANNEL } from "./deployment_queue.ts";
 import { eventChunks, EVENTS_CHANNEL, insertChunks } from "./event_chunks.ts";
+import { RecentRows } from "./recent_rows.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 type Revised = DeploymentRow & { readonly revision: number };
@@ -17,6 +18,7 @@ type Revised = DeploymentRow & { readonly revision: number };
 export class PostgresDeployments implements Deployments {
   readonly #database: Database;
   readonly #vault: Vault;
+  readonly #recent = new RecentRows<Revised>();
 
   constructor(database: Database, vault: Vault) {
     this.#database = database;
@@ -106,6 +108,10 @@ export class PostgresDeployments implements Deployments {
     how: (deployment: Deployment) => DeploymentChange | undefined,
   ): Promise<Deployment | undefined> {
     // Optimistic concurrency: holds no lock, and recomputes a change that was computed from an outdated revision.
+    const recent = this.#recent.get(id, this.#database.epoch);
+    const early = recent && attempted(() => how(toDeployment(recent)));
+    const stored = early && (await this.#write(recent, early));
+    if (stored) return toDeployment(stored);
     for (;;) {
       const row = await this.#row(id);
       if (!row) return undefined;
@@ -161,14 +167,12 @@ export class PostgresDeployments implements Deployments {
     return row;
   }
 
-  async #write(
-    row: Revised,
-    { deployment, events, environment }: DeploymentChange,
-  ): Promise<DeploymentRow | undefined> {
+  async #write(row: Revised, { deployment, events, environment }: DeploymentChange): Promise<Revised | undefined> {
+    const { epoch } = this.#database;
     const chunks = eventChunks(events);
     const sealed = environment && environment.size > 0 ? await this.#seal(row.id, environment) : null;
-    const [changed] = await this.#database.run<readonly DeploymentRow[]>(
-      (sql) => sql<DeploymentRow[]>`
+    const [changed] = await this.#database.run<readonly Revised[]>(
+      (sql) => sql<Revised[]>`
         with changed as (
           update deployments
           set status = ${deployment.status}, held = ${deployment.held}, cancel_requested = ${deployment.cancelRequested},
@@ -186,9 +190,11 @@ export class PostgresDeployments implements Deployments {
           delete from deployment_environments using changed
           where deployment_id = changed.id and ${environment?.size === 0}::boolean
         )
-        select ${deploymentColumns(sql)}, ${notifications(sql, chunks.count, concernsWorkers(row, deployment))} from changed`,
+        select ${deploymentColumns(sql)}, revision,
+          ${notifications(sql, chunks.count, concernsWorkers(row, deployment))} from changed`,
       { deployments_one_at_a_time: projectBusy },
     );
+    if (changed) this.#recent.set(row.id, changed, epoch);
     return changed;
   }
 
@@ -196,6 +202,15 @@ export class PostgresDeployments implements Deployments {
     const entries = Array.from(environment, ([key, value]) => [key, value.reveal()]);
     const place = sealedPlace(SEALED_COLUMNS.deploymentEnvironment, id);
     return this.#vault.seal(new Secret(JSON.stringify(entries)), place);
+  }
+}
+
+/** The change of an outdated row may be refused where that of the present one is not. */
+function attempted<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
   }
 }
 

@@ -45,6 +45,52 @@ function silentSignals() {
   return { signals, reset: () => resets.forEach((handler) => handler()) };
 }
 
+describe("changing deployments in PostgreSQL", () => {
+  /** Changes the branch of a deployment, as this process or another one. */
+  const setBranch = (id: string, branch: string, { deployments }: Awaited<ReturnType<typeof openStores>>) =>
+    deployments.change(id, (stored) => ({ deployment: { ...stored, branch }, events: [] }));
+
+  test("a change of what this process has just stored takes one statement", async () => {
+    await using database = await migratedDatabase();
+    let statements = 0;
+    await using world = await openStores({ url: database.url, onStatement: () => statements++ });
+    const { id } = await aDeployment(world);
+    await setBranch(id, "first", world);
+    statements = 0;
+    await setBranch(id, "second", world);
+    expect(statements).toBe(1);
+    expect(await world.deployments.get(id)).toMatchObject({ branch: "second" });
+  });
+
+  test("a change after that of another process is computed from what that one has stored", async () => {
+    await using database = await migratedDatabase();
+    const options = { url: database.url, vault: await vaultOf() };
+    await using world = await openStores(options);
+    await using elsewhere = await openStores(options);
+    const { id } = await aDeployment(world);
+    const unless = (branch: string) => () =>
+      world.deployments.change(id, (stored) => {
+        if (stored.branch === branch) throw new Error("refused");
+        return undefined;
+      });
+    const longer = () =>
+      world.deployments.change(id, (stored) => ({
+        deployment: { ...stored, branch: `${stored.branch}!` },
+        events: [],
+      }));
+    for (const [change, branch] of [
+      [unless("ours"), "theirs"],
+      [longer, "theirs!"],
+    ] as const) {
+      await setBranch(id, "ours", world);
+      await setBranch(id, "theirs", elsewhere);
+      expect(await change()).toMatchObject({ branch });
+    }
+    await setBranch(id, "theirs", elsewhere);
+    await expect(unless("theirs")()).rejects.toThrow("refused");
+  });
+});
+
 describe("following events in PostgreSQL", () => {
   test("events without a notification are found by polling", async () => {
     await using database = await migratedDatabase();
