@@ -61,12 +61,13 @@ export async function buildRelease(run: StepRun): Promise<void> {
   if (folder?.finished) return built(run, id);
   const wanted = source.kind === "artifact" ? source.fallback : source;
   if (!wanted || wanted.kind === "artifact") throw artifactGone();
+  let found: Detection | undefined;
   if (!folder || !isPrepared(run)) {
     await step(run, "fetch", () => fetchSource(run, wanted));
-    await step(run, "detect", () => recognise(run));
+    await step(run, "detect", async () => void (found = await recognise(run)));
   }
   await askApproval(run);
-  await step(run, "build", () => build(run));
+  await step(run, "build", () => build(run, found));
   await run.ports.releaseFolders.finish(id);
   await built(run, id);
 }
@@ -107,12 +108,13 @@ async function built(run: Run, artifactOf: string): Promise<void> {
   );
 }
 
-async function recognise(run: StepRun): Promise<void> {
-  if (await isGiven(run)) return resolveServices(run, null);
+/** Settles the plan. Resolves to what was detected, unless the source consists of several services. */
+async function recognise(run: StepRun): Promise<Detection | undefined> {
+  if (await isGiven(run)) return void (await resolveServices(run, null));
   const detection = await detected(run);
   if (isOfServices(run, detection)) {
     await compareKind(run, "services");
-    return resolveServices(run, detection);
+    return void (await resolveServices(run, detection));
   }
   const plan = await planned(run, detection);
   await compareKind(run, plan.projectType);
@@ -125,6 +127,7 @@ async function recognise(run: StepRun): Promise<void> {
   }
   logLine(run, "detect", described(detection, plan));
   await store(run, (deployment) => ({ ...deployment, plan, framework: plan.framework ?? detection.language }));
+  return detection;
 }
 
 /** Whether the services were given explicitly. */
@@ -173,7 +176,7 @@ function howItRuns({ dockerfile, projectType, startCommand }: DeploymentPlan): s
   return `started by "${startCommand}"`;
 }
 
-async function build(run: StepRun): Promise<void> {
+async function build(run: StepRun, found: Detection | undefined): Promise<void> {
   const { plan } = run.deployment;
   if (hasServices(run.deployment)) return withNetworkBeside(run, () => buildServices(run));
   const given = commandsOf(plan);
@@ -182,7 +185,7 @@ async function build(run: StepRun): Promise<void> {
   if (nothing) return logLine(run, "build", "There is nothing to install or build");
   const work = async (signal: AbortSignal) =>
     plan.runtime === "docker"
-      ? withNetworkBeside(run, async () => buildImage(run, await detected(run), signal))
+      ? withNetworkBeside(run, async () => buildImage(run, found ?? (await detected(run)), signal))
       : buildInFolder(run, { service: null, rootDirectory: plan.rootDirectory }, given, signal);
   const { signal } = run;
   const owner = run.deployment.organizationId;
