@@ -29,7 +29,10 @@ export interface ContainerStartOptions {
 }
 
 /** The settings that all attempts share. */
-type Prepared = Pick<ContainerSetting, "init" | "image" | "mounts"> & Pick<MountedFiles, "others">;
+interface Prepared extends Pick<ContainerSetting, "init" | "image" | "mounts">, Pick<MountedFiles, "others"> {
+  /** The id of the network of its scope. */
+  readonly network: Promise<string>;
+}
 
 const TRIES = 8;
 const AGAIN_MS = 50;
@@ -47,6 +50,9 @@ export class ContainerStart {
   /** Resolves to the id of the running container. On failure, removes everything except the volumes of its scope. */
   async start(request: ImageRequest): Promise<string> {
     const { engine, volumes, files, networks } = this.#options;
+    const network = networks.ensure(request.scope);
+    // Awaited once the rest is known.
+    network.catch(() => {});
     try {
       const image = await imageConfig(engine, request.runs.image);
       const init = await this.#init.isFor(request.runs, image);
@@ -54,12 +60,13 @@ export class ContainerStart {
       const mounted = await files.mounted(request, mounts);
       const { others } = mounted;
       try {
-        return await this.#tryAll(request, { image, init, mounts: [...mounts, ...mounted.mounts], others });
+        return await this.#tryAll(request, { image, init, mounts: [...mounts, ...mounted.mounts], others, network });
       } catch (error) {
         await mounted.discard().catch(() => {});
         throw error;
       }
     } catch (error) {
+      await network.catch(() => {});
       await networks.release(request.scope).catch(() => {});
       throw startFailure(error, request);
     }
@@ -70,7 +77,9 @@ export class ContainerStart {
     for (let attempt = 1; ; attempt++) {
       const ports = freeHostPorts(request.runs.ports, tried);
       try {
-        return await this.#try(request, { ...prepared, ports });
+        // Another server may have removed the network since the first attempt.
+        const network = attempt === 1 ? prepared.network : this.#options.networks.ensure(request.scope);
+        return await this.#try(request, { ...prepared, network, ports });
       } catch (error) {
         if (!isWorthAnotherTry(error) || attempt === TRIES) throw error;
         await Bun.sleep(AGAIN_MS * attempt);
@@ -79,8 +88,8 @@ export class ContainerStart {
   }
 
   async #try(request: ImageRequest, setting: Prepared & Pick<ContainerSetting, "ports">): Promise<string> {
-    const { engine, own, networks, names, files } = this.#options;
-    const network = await networks.ensure(request.scope);
+    const { engine, own, names, files } = this.#options;
+    const network = await setting.network;
     const labels = own.labelled({ ...this.#options.labels, ...instanceLabels(request, setting.ports) });
     const id = await this.#create(request, { ...setting, network, labels });
     try {
