@@ -13,11 +13,16 @@ import { filesOf } from "./start_service.ts";
 /** How long the engine may take to look up an instance before visitors are asked to retry. */
 const FIRST_LOOK_MS = 1_000;
 
-export interface ServePorts {
-  readonly domains: ProjectNames;
+export interface ServePorts extends RoutePorts {
   readonly edge: Edge;
-  readonly releaseFolders: ReleaseFolders;
   readonly runtime: Runtime;
+}
+
+/** What is needed to find out where routes lead. */
+export interface RoutePorts {
+  readonly domains: ProjectNames;
+  readonly releaseFolders: ReleaseFolders;
+  readonly runtime: Pick<Runtime, "find">;
 }
 
 /** Looks up the host names of projects. */
@@ -32,7 +37,7 @@ export async function namesReadAhead(domains: ProjectNames, projectIds: readonly
 
 /** The public addresses of a deployment in this installation. */
 export async function publicAddresses(
-  ports: Pick<ServePorts, "domains">,
+  ports: Pick<RoutePorts, "domains">,
   project: Project,
   deployment: Deployment,
   baseDomain: string,
@@ -43,7 +48,7 @@ export async function publicAddresses(
 
 /** The routes to a deployment as it runs now; a target that is not found gets no route. */
 export function routesTo(
-  ports: ServePorts,
+  ports: RoutePorts,
   project: Project,
   deployment: Deployment,
   baseDomain: string,
@@ -54,7 +59,7 @@ export function routesTo(
 /**
  * Like `routesTo`, at server start: a target that is not up, or cannot be looked up in time, asks visitors to retry.
  */
-export function firstRoutesTo(ports: ServePorts, release: LiveRelease, baseDomain: string): Promise<EdgeRoute[]> {
+export function firstRoutesTo(ports: RoutePorts, release: LiveRelease, baseDomain: string): Promise<EdgeRoute[]> {
   const starting: Found = { target: { kind: "starting" }, servedBy: release.deployment.id };
   const soon = async (...args: Parameters<typeof targetOf>) => {
     const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), FIRST_LOOK_MS));
@@ -65,7 +70,7 @@ export function firstRoutesTo(ports: ServePorts, release: LiveRelease, baseDomai
 }
 
 interface Routing {
-  readonly ports: ServePorts;
+  readonly ports: RoutePorts;
   readonly release: LiveRelease;
   readonly baseDomain: string;
 }
@@ -98,7 +103,7 @@ function routeOf(
 }
 
 async function targetOf(
-  ports: ServePorts,
+  ports: RoutePorts,
   deployment: Deployment,
   { port: inside, service: name }: PublicAddress,
 ): Promise<Found | undefined> {
@@ -116,7 +121,7 @@ async function targetOf(
 }
 
 async function siteAt(
-  { releaseFolders }: ServePorts,
+  { releaseFolders }: RoutePorts,
   deployment: Deployment,
   site: string,
 ): Promise<Found | undefined> {

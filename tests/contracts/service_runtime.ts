@@ -119,11 +119,11 @@ export function serviceRuntimeContract(
     promise.each([
       ["well", "healthy"],
       ["unwell", "unhealthy"],
-    ] as const)("find() returns the health check result of a %s instance", async (program, health) => {
+    ] as const)("start() reports a health check, and find() its result for a %s instance", async (program, health) => {
       await using world = await open();
       const healthcheck = { ...CHECK, startPeriodMs: null };
       const request = serviceRequest(world, world.programs[program], { container: { healthcheck } });
-      await world.runtime.start(request);
+      expect((await world.runtime.start(request)).health).not.toBeNull();
       const find = () => world.runtime.find(request.instanceId);
       expect(await eventually(find, (instance) => instance?.health === health)).toMatchObject({ health });
     });

@@ -37,7 +37,7 @@ import { NetworkLeaveQueue } from "./network_leave_queue.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
 import { EndingNotes, engineTime } from "./ending_notes.ts";
 import type { EngineApi } from "../engine/engine_api.ts";
-import { LABEL, scopeOf } from "./labels.ts";
+import { LABEL, publishedPorts, scopeOf } from "./labels.ts";
 import { noteRestarts } from "./note_restarts.ts";
 import { OwnContainers } from "./own_containers.ts";
 import { isRefusal, refused, ignoreRefusal } from "../engine/refusals.ts";
@@ -148,7 +148,8 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     if (this.#watchOnStart) void this.supervise();
     using _ = await this.#starting.mark(request.instanceId);
     const id = await this.#start.start(request);
-    return this.#described(await this.#own.inspect(id).catch(refused("inspect the instance")));
+    // Whether it listens is not worth waiting for: at this moment hardly any program does.
+    return this.#described(await this.#own.inspect(id).catch(refused("inspect the instance")), { isNew: true });
   }
 
   async find(instanceId: string): Promise<Instance | undefined> {
@@ -234,10 +235,11 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     return record && this.#described(record);
   }
 
-  async #described(record: ContainerRecord | undefined): Promise<Instance> {
+  async #described(record: ContainerRecord | undefined, { isNew = false } = {}): Promise<Instance> {
     if (!record) throw notFound("instance");
     const now = Date.now();
-    const listens = isUp(record) && !isSteady(record, now) && (await this.#listening.listens(record));
+    const isLooked = isUp(record) && !isSteady(record, now) && (!isNew || publishedPorts(record).length === 0);
+    const listens = isLooked && (await this.#listening.listens(record));
     const beingStarted = isNotStarted(record) && this.#starting.isMarked(record.Config.Labels[LABEL.instance]!);
     return instanceOf(record, { now, listens, beingStarted, restartsBefore: this.#own.restartsBefore(record) });
   }

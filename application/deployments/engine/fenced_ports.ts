@@ -14,7 +14,7 @@ const READS: Reads = {
   deployKeys: ["find", "privateKey"],
   deploymentEvents: ["read", "last", "follow"],
   deployments: ["find", "get", "ofProject", "usingFilesOf", "environment"],
-  domains: ["list", "find"],
+  domains: ["list", "ofProjects", "find"],
   edge: ["drained"],
   healthProbe: ["check"],
   hostFolders: ["resolve", "locate"],

@@ -107,6 +107,9 @@ type RecordPorts = "clock" | "deploymentEvents" | "deployments";
 /** The ports of the work that continues after a run. */
 export type BackgroundPorts = EndPreviewsPorts & CleanImagesPorts;
 
+/** A change of a deployment. */
+type Change = (deployment: Deployment) => Deployment;
+
 /** One deployment that this process runs, with the ports that a step names. */
 export interface Run<Name extends keyof EnginePorts = never> {
   /** Fenced: changes succeed only while the run holds its deployment. */
@@ -120,8 +123,8 @@ export interface Run<Name extends keyof EnginePorts = never> {
   signal: AbortSignal;
   /** As last stored. */
   deployment: Deployment;
-  /** A change that is stored together with the next one, for example that a step is done. */
-  pendingChange?: ((deployment: Deployment) => Deployment) | undefined;
+  /** Changes that are stored together with the next one, in this order, for example that a step is done. */
+  pendingChanges?: readonly Change[] | undefined;
   /**
    * Work to do after a successful run. The run no longer holds its deployment then, so each task checks itself what it
    * may still do.
@@ -135,24 +138,32 @@ export interface Run<Name extends keyof EnginePorts = never> {
  */
 export async function store(
   run: Run,
-  change: (deployment: Deployment) => Deployment,
+  change: Change,
   events: readonly NewEvent[] = [],
   also: Pick<DeploymentChange, "environment"> = {},
 ): Promise<void> {
-  const changed = await run.writer.storeWith((pendingChange) =>
-    run.ports.deployments.change(run.deployment.id, (deployment) => {
+  await run.writer.storeWith(async (lines) => {
+    let noted: Run["pendingChanges"];
+    const changed = await run.ports.deployments.change(run.deployment.id, (deployment) => {
       if (!isStillOurs(run, deployment)) throw new LeaseLost();
-      return { ...also, deployment: change(withNoted(run, deployment)), events: [...pendingChange, ...events] };
-    }),
-  );
-  if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot continue: the deployment was deleted");
-  run.deployment = changed;
-  run.pendingChange = undefined;
+      noted = run.pendingChanges;
+      return { ...also, deployment: change(withNoted(run, deployment)), events: [...lines, ...events] };
+    });
+    if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot continue: the deployment was deleted");
+    run.deployment = changed;
+    // Others may have been noted meanwhile.
+    run.pendingChanges = run.pendingChanges?.filter((pending) => !noted?.includes(pending));
+  });
 }
 
-/** Applies the noted change that is to be stored along. */
-export function withNoted({ pendingChange }: Run, deployment: Deployment): Deployment {
-  return pendingChange ? pendingChange(deployment) : deployment;
+/** Notes a change, to be stored together with the next one. */
+export function note(run: Run, change: Change): void {
+  run.pendingChanges = [...(run.pendingChanges ?? []), change];
+}
+
+/** Applies the noted changes that are to be stored along. */
+export function withNoted({ pendingChanges = [] }: Run, deployment: Deployment): Deployment {
+  return pendingChanges.reduce((changed, change) => change(changed), deployment);
 }
 
 /**
@@ -200,7 +211,7 @@ export async function step(run: Run, name: StepName, work: () => Promise<void>):
   }
   // Stored with the next change; only moved traffic has to be recorded at once.
   if (name === "switch") await store(run, record("done", elapsed()));
-  else run.pendingChange = record("done", elapsed());
+  else note(run, record("done", elapsed()));
 }
 
 /** An error, with the step that it happened in. */

@@ -240,13 +240,12 @@ describe("images", () => {
 
 /** A deployment whose container's health check reports this. */
 async function checked(health: Instance["health"], answers: boolean): Promise<Deployment> {
+  const reported = async (goOn: () => unknown) => {
+    const found = (await goOn()) as Instance | undefined;
+    return found && { ...found, health };
+  };
   await using open = await scene({
-    replace: ({ runtime }) => ({
-      runtime: intercepted(runtime, "find", async (goOn) => {
-        const found = (await goOn()) as Instance | undefined;
-        return found && { ...found, health };
-      }),
-    }),
+    replace: ({ runtime }) => ({ runtime: intercepted(intercepted(runtime, "find", reported), "start", reported) }),
   });
   open.healthy = () => answers;
   return await open.deployed(await project(open, DOCKERFILE));

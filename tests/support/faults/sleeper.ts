@@ -44,6 +44,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "deployments.get",
   "deployments.ofProject",
   "domains.list",
+  "domains.ofProjects",
   "edge.drained",
   "healthProbe.check",
   "hostFolders.locate",

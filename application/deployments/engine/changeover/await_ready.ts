@@ -10,26 +10,40 @@ type StepRun = Run<"healthProbe" | "instanceSockets" | "runtime">;
 
 /** Polls often at first, because most programs listen quickly. */
 const LOOK_MS = { first: 5, last: 100 } as const;
+/** How often to look up a program that is probed: a container engine takes longer to answer than the program. */
+const FIND_MS = 50;
 const WATCH_MS = 250;
 const PROBE_MS = 2_000;
 /** The engines' defaults for options that a health check does not set. */
 const CHECK = { intervalMs: 30_000, timeoutMs: 30_000, retries: 3, startPeriodMs: 0 } as const;
 const UNWELL: ProbeResult = { isHealthy: false, status: null };
 
+/** A service that was just started, with its instance at that time. */
+type JustStarted = Started & { readonly instance: Instance };
+
 /** Waits until a service is healthy for the first time, or done if it is one-shot. */
-export async function awaitReady(run: StepRun, started: Started, signal: AbortSignal): Promise<"healthy" | "done"> {
+export async function awaitReady(run: StepRun, started: JustStarted, signal: AbortSignal): Promise<"healthy" | "done"> {
   const { instanceId, record } = started;
   const limitMs = limitOf(run, record);
   const until = performance.now() + limitMs;
   let answered: number | null = null;
+  let last: Instance | undefined = started.instance;
+  let foundAt = performance.now();
   for (let waitMs: number = LOOK_MS.first; ; waitMs = Math.min(waitMs * 1.2, LOOK_MS.last)) {
     signal.throwIfAborted();
-    const instance = await run.ports.runtime.find(instanceId);
+    const now = performance.now();
+    const isLate = now > until;
+    const isFresh: boolean = !isLate && now - foundAt < FIND_MS && isProbed(run, started, last);
+    const [instance, early]: [Instance | undefined, ProbeResult | undefined] = await Promise.all([
+      isFresh ? last : run.ports.runtime.find(instanceId),
+      isProbed(run, started, last) ? healthOf(run, started, last, isLate) : undefined,
+    ]);
+    if (!isFresh) [last, foundAt] = [instance, now];
     if (record.spec.oneShot && instance?.status === "exited" && instance.exit?.code === 0) return "done";
     await refuseEnded(run, started, instance);
-    const isLate = performance.now() > until;
     const isChecked = instance !== undefined && !record.spec.oneShot;
-    const { isHealthy, status } = isChecked ? await healthOf(run, started, instance, isLate) : UNWELL;
+    const probed = isProbed(run, started, instance) ? early : undefined;
+    const { isHealthy, status } = isChecked ? (probed ?? (await healthOf(run, started, instance, isLate))) : UNWELL;
     if (isHealthy) return "healthy";
     answered = status ?? answered;
     if (isLate) throw await unanswered(run, started, { instance, status: answered, limitMs });
@@ -61,6 +75,12 @@ export async function stayUp(run: StepRun, started: Started, signal: AbortSignal
     if (isWell) well ??= { restarts: instance.restarts, until: performance.now() + probationMs };
     await pause(Math.min(WATCH_MS, Math.max(1, (well?.until ?? Infinity) - performance.now())));
   }
+}
+
+/** Whether a probe decides about the health of an instance, and not what the runtime reports. */
+function isProbed(run: Run, started: Started, instance: Instance | undefined): instance is Instance {
+  if (!instance || !started.isPublic || started.record.spec.oneShot || instance.port === null) return false;
+  return healthPath(run, started) !== null || instance.health === null;
 }
 
 /**

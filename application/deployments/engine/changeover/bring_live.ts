@@ -11,7 +11,7 @@ import { publicServices } from "../../../../domain/services/public_services.ts";
 import { recordsOf } from "../../../services/records_of.ts";
 import { hasServices } from "../../../../domain/services/sole_service.ts";
 import type { StopReason } from "../hold.ts";
-import { type Run, step, store } from "../run.ts";
+import { note, type Run, step, store } from "../run.ts";
 import { publicAddresses, routesTo } from "../../../services/service_routes.ts";
 import { pendingService, serviceEvent, publishService, withService } from "./service_ledger.ts";
 
@@ -43,8 +43,13 @@ export async function bringLive(run: StepRun): Promise<void> {
         await nameServices(run);
         await changeover.start();
       });
-      await step(run, "health", async () => void (await changeover.answered()));
-      await step(run, "switch", () => switchTraffic(run, changeover, former));
+      let answered: readonly Outcome[] = [];
+      await step(run, "health", async () => void (answered = await changeover.answered()));
+      await step(run, "switch", async () => {
+        // Without a former release there is nothing to go back to, so traffic need not wait for the probation.
+        if (!former) await route(run, answered);
+        await switchTraffic(run, changeover, former);
+      });
     } catch (error) {
       await changeover.abandon();
       throw error;
@@ -155,7 +160,7 @@ export async function runningServicesOf(
   return (await Promise.all((await recordsOf(ports, deployment)).map(runningService))).flat();
 }
 
-/** Stores which services there are, with their public URLs. */
+/** Notes which services there are, with their public URLs, to be stored before the first one is started. */
 async function nameServices(run: StepRun): Promise<void> {
   const { deployment, ports, project, settings } = run;
   const addresses = await publicAddresses(ports, project, deployment, settings.baseDomain);
@@ -169,17 +174,13 @@ async function nameServices(run: StepRun): Promise<void> {
     ...(failure && { status: "failed" as const, error: failure.message }),
     ...(filesOf !== undefined && { filesOf }),
   }));
-  await store(run, (stored) => ({ ...stored, services, urls: located.map(({ url }) => url) }));
+  note(run, (stored) => ({ ...stored, services, urls: located.map(({ url }) => url) }));
 }
 
-/**
- * Moves traffic once the release has stayed up. Without a former release traffic moves at once, because there is
- * nothing to go back to.
- */
+/** Moves traffic once the release has stayed up. */
 async function switchTraffic(run: StepRun, changeover: Changeover, former: LiveRelease | undefined): Promise<void> {
   const { liveReleases, runtime } = run.ports;
   const { deployment } = run;
-  if (!former) await route(run);
   const outcomes = await changeover.awaitProbation();
   run.signal.throwIfAborted();
   const hasFailed = outcomes.some(({ status }) => status === "failed");
@@ -259,7 +260,11 @@ async function announce(run: StepRun): Promise<void> {
   await run.ports.liveReleases.announce(run.project.id);
 }
 
-async function route(run: StepRun): Promise<void> {
+/** Routes traffic to the release. Instances that were just started are at the addresses which they got then. */
+async function route(run: StepRun, answered: readonly Outcome[] = []): Promise<void> {
   const { deployment, ports, project, settings } = run;
-  await ports.edge.switch(scopeOf(deployment), await routesTo(ports, project, deployment, settings.baseDomain));
+  const started = answered.flatMap(({ instance }) => instance ?? []);
+  const find = async (id: string) => started.find(({ instanceId }) => instanceId === id) ?? ports.runtime.find(id);
+  const routes = await routesTo({ ...ports, runtime: { find } }, project, deployment, settings.baseDomain);
+  await ports.edge.switch(scopeOf(deployment), routes);
 }

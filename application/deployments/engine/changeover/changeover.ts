@@ -141,13 +141,14 @@ export class Changeover {
     this.#instances.set(name, instanceId);
     await this.#plan.report(name, { status: "starting", instanceId, error: null });
     const { deployment } = this.#plan;
-    await startService(this.#run.ports, { deployment, record, instanceId, peers, unannounced: beside });
+    const placement = { deployment, record, instanceId, peers, unannounced: beside };
+    const instance = await startService(this.#run.ports, placement);
     hasStarted();
     const started = this.#started(record, instanceId);
-    const status = await awaitReady(this.#run, started, this.#signal);
+    const status = await awaitReady(this.#run, { ...started, instance }, this.#signal);
     if (status === "done") await this.#plan.report(name, { status });
     else logLine(this.#run, "health", `${sentenceName(record)} ${started.isPublic ? "answers" : "was started"}`);
-    return { name, status, instanceId, site: null, failure: null, beside };
+    return { name, status, instanceId, instance, site: null, failure: null, beside };
   }
 
   /**

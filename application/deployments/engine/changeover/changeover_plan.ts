@@ -3,6 +3,7 @@ import type { InstanceOwner } from "../../../../domain/deployments/instance_id.t
 import type { Failure } from "../../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import type { ServiceMount } from "../../../../domain/services/service_spec.ts";
+import type { Instance } from "../../../../ports/services/runtime.ts";
 
 /** A service before a changeover. */
 export interface RunningService {
@@ -41,6 +42,8 @@ export interface Outcome {
   readonly status: "healthy" | "done" | "unchanged" | "failed";
   /** The instance that runs now: of the new version, or of the former one if that failed. */
   readonly instanceId: string | null;
+  /** The instance of the new version, as it was when it was started. */
+  readonly instance?: Instance;
   readonly site: string | null;
   readonly failure: Failure | null;
   /** Whether it runs beside its former version, which visitors and other services still reach. */
