@@ -76,8 +76,6 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
   const writeInto = (folder: string, path: string, content: string) =>
     (MemoryKeptSources.owns(folder) ? keptSources : releaseFolders).tree(folder).write(path, content);
   return {
-    attempts: new MemoryAttempts(tables),
-    auditLog: new MemoryAuditLog(tables),
     backupDestinations: new MemoryBackupDestinations(tables),
     clock: tables.clock,
     cloudLinks: new MemoryCloudLinks(tables),
@@ -85,6 +83,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     builder: new MemoryBuilder(),
     deployKeys: new MemoryDeployKeys(tables),
     deployments,
+    ...identityStores(tables),
     ...deploymentRecords(tables),
     ...gitHostStores(tables),
     ...gitHost(tables),
@@ -100,30 +99,37 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     domains: new MemoryDomains(tables),
     hostFolders: new MemoryHostFolders(),
     idempotentAnswers: new MemoryIdempotentAnswers(tables),
-    identities: new MemoryIdentities(tables),
     imageBuilder: new MemoryImageBuilder(releaseImages, {}, releaseFolders),
     imageRegistry: new MemoryImageRegistry(releaseImages),
-    installation: new MemoryInstallation(tables),
-    invitations: new MemoryInvitations(tables),
     manifestParser: new MemoryManifestParser(),
-    members: new MemoryMembers(tables),
     nameRecords: new MemoryNameRecords(),
     objectStorages: new MemoryObjectStorages(),
-    organizations: new MemoryOrganizations(tables),
     passwords: new MemoryPasswords(),
     projects: new MemoryProjects(tables),
     remoteHosts: new MemoryRemoteHosts(),
     servers: new MemoryServers(tables),
     serviceNetworks: new MemoryServiceNetworks(runtime),
     serviceHealth: new MemoryServiceHealth(),
-    sessions: new MemorySessions(tables),
-    tokens: new MemoryTokens(tables),
     uploadFiles,
     uploadSessions: new MemoryUploadSessions(tables),
-    users: new MemoryUsers(tables),
     yamlReader: new MemoryYamlReader(),
     variables: new MemoryVariables(tables),
     volumes,
+  };
+}
+
+function identityStores(tables: MemoryTables) {
+  return {
+    attempts: new MemoryAttempts(tables),
+    auditLog: new MemoryAuditLog(tables),
+    identities: new MemoryIdentities(tables),
+    installation: new MemoryInstallation(tables),
+    invitations: new MemoryInvitations(tables),
+    members: new MemoryMembers(tables),
+    organizations: new MemoryOrganizations(tables),
+    sessions: new MemorySessions(tables),
+    tokens: new MemoryTokens(tables),
+    users: new MemoryUsers(tables),
   };
 }
 

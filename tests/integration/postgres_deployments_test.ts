@@ -45,11 +45,12 @@ function silentSignals() {
   return { signals, reset: () => resets.forEach((handler) => handler()) };
 }
 
-describe("changing deployments in PostgreSQL", () => {
-  /** Changes the branch of a deployment, as this process or another one. */
-  const setBranch = (id: string, branch: string, { deployments }: Awaited<ReturnType<typeof openStores>>) =>
-    deployments.change(id, (stored) => ({ deployment: { ...stored, branch }, events: [] }));
+/** Changes the branch of a deployment, as this process or another one. */
+function setBranch(id: string, branch: string, { deployments }: Awaited<ReturnType<typeof openStores>>) {
+  return deployments.change(id, (stored) => ({ deployment: { ...stored, branch }, events: [] }));
+}
 
+describe("changing deployments in PostgreSQL", () => {
   test("a change of what this process has just stored takes one statement", async () => {
     await using database = await migratedDatabase();
     let statements = 0;
