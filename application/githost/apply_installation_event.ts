@@ -1,27 +1,72 @@
-import { fieldsOf } from "../../domain/githost/push.ts";
-import type { DeliveryDecision } from "../../domain/githost/webhook_delivery.ts";
+import { fieldsOf, repositoryNamed } from "../../domain/githost/push.ts";
+import type { AppInstallation } from "../../domain/githost/app_installation.ts";
+import type { DeliveryDecision, WebhookDelivery } from "../../domain/githost/webhook_delivery.ts";
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
+import type { LinkedProjects } from "../../ports/githost/linked_projects.ts";
 
-/** Follows an account that uninstalls, suspends or allows the app. Projects stay. */
+export interface InstallationEventPorts {
+  readonly appInstallations: AppInstallations;
+  readonly linkedProjects: LinkedProjects;
+}
+
+const NOTHING = { deploymentId: null, branch: null, commitSha: null } as const;
+
+/** Follows an account that uninstalls, suspends or allows the app, or changes what it may see. Projects stay. */
 export async function applyInstallationEvent(
-  installations: AppInstallations,
-  action: string | null,
+  ports: InstallationEventPorts,
+  { event, action }: Pick<WebhookDelivery, "event" | "action">,
   body: unknown,
 ): Promise<readonly DeliveryDecision[]> {
   const id = installationIn(body);
-  const installation = id === undefined ? undefined : await installations.find(id);
+  const installation = id === undefined ? undefined : await ports.appInstallations.find(id);
   if (!installation) return [];
-  const { organizationId, account } = installation;
-  const about = { projectId: null, organizationId, deploymentId: null, branch: null, commitSha: null };
-  const applied = (reason: string): DeliveryDecision[] => [{ ...about, decision: "applied", reason }];
+  return event === "installation"
+    ? ownChange(ports.appInstallations, installation, action)
+    : changedRepositories(ports.linkedProjects, installation, body);
+}
+
+async function ownChange(
+  appInstallations: AppInstallations,
+  { id, organizationId, account }: AppInstallation,
+  action: string | null,
+): Promise<readonly DeliveryDecision[]> {
+  const applied = (reason: string): DeliveryDecision[] => [
+    { ...NOTHING, projectId: null, organizationId, decision: "applied", reason },
+  ];
   if (action === "deleted") {
-    await installations.remove(installation.id);
+    await appInstallations.remove(id);
     return applied(`"${account.login}" has uninstalled the app`);
   }
   if (action !== "suspend" && action !== "unsuspend") return [];
-  await installations.suspend(installation.id, action === "suspend");
+  await appInstallations.suspend(id, action === "suspend");
   return applied(`"${account.login}" has ${action === "suspend" ? "suspended the app" : "allowed the app again"}`);
 }
+
+/** Tells the projects of repositories that the app has gained or lost. Nothing is stored about that: the host is asked. */
+async function changedRepositories(
+  linkedProjects: LinkedProjects,
+  { organizationId }: AppInstallation,
+  body: unknown,
+): Promise<readonly DeliveryDecision[]> {
+  const { repositories_added: added, repositories_removed: removed } = fieldsOf(body);
+  const decisions: DeliveryDecision[] = [];
+  for (const [list, reason] of [
+    [added, "The app can see this repository now"],
+    [removed, "The app cannot see this repository any more: another source has to clone it"],
+  ] as const) {
+    for (const each of (Array.isArray(list) ? list : []).slice(0, MOST)) {
+      const name = repositoryNamed(fieldsOf(each)["full_name"]);
+      const projects = name ? await linkedProjects.of(name) : [];
+      const own = projects.filter((project) => project.organizationId === organizationId);
+      for (const { id } of own)
+        decisions.push({ ...NOTHING, projectId: id, organizationId, decision: "applied", reason });
+    }
+  }
+  return decisions;
+}
+
+/** More are not looked up for one delivery. */
+const MOST = 1_000;
 
 /** Returns the installation of the app that an event is about. */
 export function installationIn(body: unknown): number | undefined {

@@ -64,8 +64,8 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
   /** Returns what to do about a delivery, or the decisions about one that needs nothing done. */
   async function workOf({ event, action }: WebhookDelivery, signer: Signer, body: unknown): Promise<Work> {
     if (event === "push") return onPush(signer, body);
-    if (event === "installation" && signer.kind === "app")
-      return () => applyInstallationEvent(ports.appInstallations, action, body);
+    const isAboutApp = event === "installation" || event === "installation_repositories";
+    if (isAboutApp && signer.kind === "app") return () => applyInstallationEvent(ports, { event, action }, body);
     return [];
   }
 

@@ -74,7 +74,8 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-function repositoryNamed(name: unknown): RepositoryName | undefined {
+/** Returns the repository with a full name; `undefined` for anything that is none. */
+export function repositoryNamed(name: unknown): RepositoryName | undefined {
   const [, owner, repo] = (isText(name) && /^([^/]+)\/([^/]+)$/.exec(name)) || [];
   return owner === undefined || repo === undefined ? undefined : { owner, repo };
 }

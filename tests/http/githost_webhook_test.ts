@@ -220,6 +220,24 @@ describe("an installation", () => {
     expect((await app.call("GET", `/api/projects/${app.projectId}`, { token: app.owner })).status).toBe(200);
   });
 
+  test("that gains and loses repositories tells the projects that are linked to them", async () => {
+    const app = await autoDeploying();
+    const change = (added: readonly string[], removed: readonly string[]) => ({
+      ...webhookExample("installation_repositories"),
+      installation: { id: app.installationId },
+      repositories_added: added.map((name) => ({ full_name: name })),
+      repositories_removed: removed.map((name) => ({ full_name: name })),
+    });
+    await deliver(app, "installation_repositories", change([], ["acme/other", "ACME/shop"]));
+    app.world.clock.advance(1_000);
+    await deliver(app, "installation_repositories", change(["acme/shop"], []));
+    const shown = await deliveries(app);
+    expect(shown.map(({ decision, reason }: Record<string, string>) => [decision, reason])).toEqual([
+      ["applied", "The app can see this repository now"],
+      ["applied", "The app cannot see this repository any more: another source has to clone it"],
+    ]);
+  });
+
   test("cannot be changed by the webhook of a repository", async () => {
     const app = await autoDeploying();
     const { organizationId } = (await app.world.appInstallations.find(app.installationId))!;
