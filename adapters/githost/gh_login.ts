@@ -1,6 +1,6 @@
 import { Secret } from "../../domain/secret.ts";
 import type { CommandLineLogin } from "../../ports/githost/command_line_login.ts";
-import { unlessAborted } from "../shared/deadline.ts";
+import { unlessAborted, withTimeout } from "../shared/deadline.ts";
 
 /** Where the token comes from. */
 export interface GhLoginSettings {
@@ -42,7 +42,8 @@ export class GhLogin implements CommandLineLogin {
         timeout: TIMEOUT_MS,
         killSignal: "SIGKILL",
       });
-      const [output, code] = await Promise.all([client.stdout.text(), client.exited]);
+      // A program that the client started may hold the output open after the client's end.
+      const [output, code] = await withTimeout(TIMEOUT_MS, Promise.all([client.stdout.text(), client.exited]));
       const token = output.trim();
       return code === 0 && /^[\x21-\x7E]+$/.test(token) ? new Secret(token) : undefined;
     } catch {

@@ -37,7 +37,7 @@ export function hostFailure(error: unknown, attempt: HostAttempt): Failure {
   if (!error.response) return hostFailed("it cannot be reached", options);
   const { status, response } = error;
   const header = (name: string) => response.headers[name]?.toString();
-  const seconds = rateLimitSeconds(status, header);
+  const seconds = rateLimitSeconds({ status, header, words: problemOf(error).message });
   if (seconds !== undefined) return rateLimited(seconds, options);
   if (status === 401) return loginExpired(options);
   if (status >= 500) return hostFailed(`it answers with an error of its own (${status})`, options);

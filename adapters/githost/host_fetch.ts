@@ -80,7 +80,8 @@ function shouldRepeat(answer: HostAnswer | Error): boolean {
 /** Returns the milliseconds until a rate limit ends. */
 function limitOf(answer: HostAnswer | Error): number | undefined {
   if (answer instanceof Error) return undefined;
-  const seconds = rateLimitSeconds(answer.status, (name) => answer.headers.get(name));
+  const words = typeof answer.body === "string" ? answer.body : "";
+  const seconds = rateLimitSeconds({ status: answer.status, header: (name) => answer.headers.get(name), words });
   return seconds === undefined ? undefined : seconds * 1_000;
 }
 

@@ -51,8 +51,7 @@ export class MemoryGitHooks implements GitHooks {
   }
 
   #hooks(access: HostAccess, name: RepositoryName, signal: AbortSignal): MemoryRepository["hooks"] {
-    this.#host.enter(signal);
-    if (access.kind === "token") this.#host.owner(access.token);
+    this.#host.enterAs(access, signal);
     const { repository, hooks } = this.#host.visible(access, name);
     if (this.#host.mayManage(access, repository, ["admin:repo_hook", "repo"])) return hooks;
     throw refusedByHost(`manage the webhooks of "${repository.fullName}"`, "this login may not manage them");

@@ -1,4 +1,10 @@
-import { hostFailed, loginExpired, rateLimited, repositoryNotFound } from "../../domain/githost/host_failures.ts";
+import {
+  hostFailed,
+  loginExpired,
+  rateLimited,
+  refusedByHost,
+  repositoryNotFound,
+} from "../../domain/githost/host_failures.ts";
 import type { HostInstallation } from "../../domain/githost/app_installation.ts";
 import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
 import type { GitAccount, Repository, RepositoryName } from "../../domain/githost/repository.ts";
@@ -186,6 +192,14 @@ export class MemoryGitHostState {
     signal.throwIfAborted();
     if (this.fault === "down") throw hostFailed("it cannot be reached");
     if (this.fault) throw rateLimited(this.fault.rateLimitedForSeconds);
+  }
+
+  /** Begins a request with an access, which has to be valid. */
+  enterAs(access: HostAccess, signal: AbortSignal): void {
+    this.enter(signal);
+    if (access.kind === "token") this.owner(access.token);
+    else if (this.installation(access.installationId).suspended)
+      throw refusedByHost("use the git host", "This installation has been suspended");
   }
 
   /** Issues tokens for a user that authorized the app. */

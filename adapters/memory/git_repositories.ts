@@ -30,13 +30,13 @@ export class MemoryGitRepositories implements GitRepositories {
   }
 
   async list(access: HostAccess, signal: AbortSignal): Promise<readonly Repository[]> {
-    this.#enter(access, signal);
+    this.#host.enterAs(access, signal);
     const all = [...this.#host.repositories.values()].map(({ repository }) => repository);
     return copied(all.filter((repository) => this.#host.isOwn(access, repository)));
   }
 
   async find(access: HostAccess, name: RepositoryName, signal: AbortSignal): Promise<Repository> {
-    this.#enter(access, signal);
+    this.#host.enterAs(access, signal);
     return copied(this.#host.visible(access, name).repository);
   }
 
@@ -49,7 +49,7 @@ export class MemoryGitRepositories implements GitRepositories {
     }: { readonly owner?: string | undefined; readonly name: string; readonly private: boolean },
     signal: AbortSignal,
   ): Promise<Repository> {
-    this.#enter(access, signal);
+    this.#host.enterAs(access, signal);
     const account = this.#creator(access, owner);
     const action = `create the repository "${account}/${name}"`;
     if (this.#host.repositories.has(`${account}/${name}`.toLowerCase()))
@@ -61,7 +61,7 @@ export class MemoryGitRepositories implements GitRepositories {
   }
 
   async remove(access: HostAccess, name: RepositoryName, signal: AbortSignal): Promise<void> {
-    this.#enter(access, signal);
+    this.#host.enterAs(access, signal);
     const { repository } = this.#host.visible(access, name);
     if (!this.#host.mayManage(access, repository, ["delete_repo"]))
       throw refusedByHost(`delete the repository "${repository.fullName}"`, "Must have admin rights to Repository.");
@@ -69,7 +69,7 @@ export class MemoryGitRepositories implements GitRepositories {
   }
 
   async branches(access: HostAccess, name: RepositoryName, signal: AbortSignal): Promise<readonly Branch[]> {
-    this.#enter(access, signal);
+    this.#host.enterAs(access, signal);
     const branches = [...this.#host.visible(access, name).branches];
     return branches.map(([branch, { sha, protected: isProtected }]) => ({ name: branch, sha, protected: isProtected }));
   }
@@ -80,7 +80,7 @@ export class MemoryGitRepositories implements GitRepositories {
     at: RepositoryPath,
     signal: AbortSignal,
   ): Promise<readonly FileEntry[]> {
-    this.#enter(access, signal);
+    this.#host.enterAs(access, signal);
     const path = partsOf(at.path).join("/");
     const { files } = this.#branch(access, name, at);
     const entries = entriesOf(files, path, (content) => this.#host.sha(content));
@@ -95,7 +95,7 @@ export class MemoryGitRepositories implements GitRepositories {
     at: RepositoryPath,
     signal: AbortSignal,
   ): Promise<RepositoryFile> {
-    this.#enter(access, signal);
+    this.#host.enterAs(access, signal);
     const path = partsOf(at.path).join("/");
     const content = this.#branch(access, name, at).files[path];
     if (typeof content !== "string" && !(content instanceof Uint8Array))
@@ -111,19 +111,12 @@ export class MemoryGitRepositories implements GitRepositories {
     signal: AbortSignal,
   ): Promise<{ readonly token: Secret; readonly expiresAt: Date }> {
     const access = { kind: "installation", installationId } as const;
-    this.#enter(access, signal);
+    this.#host.enterAs(access, signal);
     const { repository } = this.#host.visible(access, name);
     if (!this.#host.isOwn(access, repository)) throw repositoryNotFound(name);
     const token = `ghs_memory_clone_${this.#host.number()}`;
     this.#host.cloneTokens.set(token, { owner: repository.owner, repo: repository.name });
     return { token: new Secret(token), expiresAt: new Date(this.#host.clock.now().getTime() + CLONE_TOKEN_MS) };
-  }
-
-  #enter(access: HostAccess, signal: AbortSignal): void {
-    this.#host.enter(signal);
-    if (access.kind === "token") this.#host.owner(access.token);
-    else if (this.#host.installation(access.installationId).suspended)
-      throw refusedByHost("use the git host", "This installation has been suspended");
   }
 
   /** Returns the account that gets a new repository, if the access may create one there. */

@@ -117,6 +117,16 @@ export function gitHooksContract(name: string, open: () => Promise<GitHostStage<
       expect(await failureOf(creating, secret)).toMatchObject(REFUSED);
     });
 
+    test("an installation that is suspended is refused, and one that was removed has expired", async () => {
+      const id = await stage.host.install("acme");
+      const access = { kind: "installation", installationId: id } as const;
+      const shop = { owner: "acme", repo: "shop" };
+      await stage.host.suspend(id, true);
+      expect(await failureOf(hooks.list(access, shop, NEVER))).toMatchObject(REFUSED);
+      await stage.host.uninstall(id);
+      expect(await failureOf(hooks.list(access, shop, NEVER))).toMatchObject(LOGIN_EXPIRED);
+    });
+
     test("a token that the host does not accept has expired", async () => {
       const bad = new Secret("never-issued-token");
       const access = { kind: "token", token: bad } as const;
