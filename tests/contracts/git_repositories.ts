@@ -279,9 +279,9 @@ export function gitRepositoriesContract(name: string, open: () => Promise<GitHos
     test("files() lists a folder of more than a thousand entries whole", async () => {
       const names = Array.from({ length: 1_150 }, (_, index) => `file-${index}.txt`);
       const files = Object.fromEntries(names.map((each) => [`many/of them/${each}`, each]));
-      await stage.host.addRepository({ owner: "ada", name: "crowded", branches: { main: files } });
+      await stage.host.addRepository({ owner: "other", name: "crowded", private: false, branches: { main: files } });
       const at = { path: "many/of them" };
-      const listed = await repositories.files(ada, { owner: "ada", repo: "crowded" }, at, NEVER);
+      const listed = await repositories.files(ada, { owner: "other", repo: "crowded" }, at, NEVER);
       expect(listed.map((entry) => entry.name).toSorted()).toEqual(names.toSorted());
       const second = listed.find((entry) => entry.name === "file-1.txt")!;
       expect(second).toEqual({
@@ -291,7 +291,6 @@ export function gitRepositoriesContract(name: string, open: () => Promise<GitHos
         size: 10,
         sha: SHA,
       });
-      await repositories.remove(ada, { owner: "ada", repo: "crowded" }, NEVER);
     }, 60_000);
 
     test("files() does not find a file or a missing folder, file() no folder, link or submodule", async () => {
@@ -325,8 +324,8 @@ export function gitRepositoriesContract(name: string, open: () => Promise<GitHos
           huge: "x".repeat(3_000_000),
         },
       };
-      await stage.host.addRepository({ owner: "ada", name: "large", branches });
-      const large = { owner: "ada", repo: "large" };
+      await stage.host.addRepository({ owner: "other", name: "large", private: false, branches });
+      const large = { owner: "other", repo: "large" };
       const found = await repositories.file(ada, large, { path: "largest" }, NEVER);
       expect([found.size, found.bytes.length]).toEqual([MAX_FILE_BYTES, MAX_FILE_BYTES]);
       for (const path of ["larger", "huge"]) {

@@ -103,3 +103,18 @@ test("the API shows what was pushed", async () => {
   const branches = await repositories.branches(access, SHOP, NEVER);
   expect(branches.filter((branch) => branch.sha === sha).map(({ name }) => name)).toEqual(["main", "pushed"]);
 });
+
+test("submodules of private repositories can be cloned", async () => {
+  host.addRepository({ owner: "acme", name: "part", branches: { main: { "part.txt": "inside" } } });
+  const part = (await host.makeReal("acme", "part")).branches.get("main")!.sha;
+  const settings = '[submodule "part"]\n\tpath = lib/part\n\turl = ../part.git\n';
+  const files = { ".gitmodules": settings, "lib/part": { submodule: part } };
+  host.addRepository({ owner: "acme", name: "whole", branches: { main: files } });
+  const access = { kind: "token", token: host.issueToken("ada") } as const;
+  const checkout = await clone(withToken(access.token, "acme/whole"), "whole");
+  await git(checkout, "submodule", "--quiet", "update", "--init");
+  expect(await readFile(join(checkout, "lib/part/part.txt"), "utf8")).toBe("inside");
+  const whole = { owner: "acme", repo: "whole" };
+  const listed = await new OctokitRepositories(clients).files(access, whole, { path: "lib" }, NEVER);
+  expect(listed).toMatchObject([{ path: "lib/part", type: "submodule", sha: part }]);
+});
