@@ -19,6 +19,7 @@ import { docsPage } from "./docs_page.ts";
 import { domainRoutes } from "./domains/routes.ts";
 import { connectionRoutes } from "./githost/connection_routes.ts";
 import { webhookRoutes } from "./githost/webhook_routes.ts";
+import { hookRoutes } from "./githost/hook_routes.ts";
 import { repositoryRoutes } from "./githost/repository_routes.ts";
 import { folderRoutes } from "./projects/upload_routes.ts";
 import { gate, type Gate, type GateOptions, identified } from "./gate.ts";
@@ -87,6 +88,7 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
         }),
       )
       .use(repositoryRoutes(guarded, useCases))
+      .use(hookRoutes(guarded, useCases))
       .use(webhookRoutes(guarded, useCases))
       .use(deploymentRoutes(guarded, useCases))
       .use(steeringRoutes(guarded, useCases))

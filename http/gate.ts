@@ -2,6 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Credential } from "../application/identity/identify_caller.ts";
 import type { AuditTrail } from "../application/system/audit_trail.ts";
 import { isAnyId } from "../domain/id.ts";
+import { isGitName } from "../domain/projects/project.ts";
 import { allowsSomewhere, forbidden, type Principal, unauthenticated } from "../domain/identity/permission.ts";
 import { fingerprint } from "../domain/identity/token.ts";
 import { admit, type Caller, declaredRoutes, type DeclaredRoute } from "./access.ts";
@@ -226,10 +227,16 @@ function recorded(
   const { name, unaudited, changes } = route.operation;
   const { body: schema } = route.hooks as { body?: TSchema };
   // A target that does not look like an id is made up, or a secret in the wrong place.
-  const target = [params["id"] ?? "", ...Object.values(params)].find(isAnyId) ?? null;
+  const target = [params["id"] ?? "", ...Object.values(params)].find(isAnyId) ?? repositoryOf(params);
   const changed = changedNames(body, { schema, changes });
   const change = { action: name, target, changed };
   return unaudited ? run() : audited(audit, caller, change, run);
+}
+
+/** Returns the repository that a path names, if its names can be some. */
+function repositoryOf({ owner, repo }: Readonly<Record<string, string>>): string | null {
+  if (owner === undefined || repo === undefined) return null;
+  return isGitName(owner) && isGitName(repo) ? `${owner}/${repo}` : null;
 }
 
 function unrouted(allowed: readonly string[]): Response {

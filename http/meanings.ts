@@ -115,11 +115,12 @@ export const PERMISSION = Object.fromEntries(
   ),
 ) as Meanings<Permission>;
 
-export const CREDENTIAL: Meanings<"token" | "session" | "password" | "invitation"> = {
+export const CREDENTIAL: Meanings<"token" | "session" | "password" | "invitation" | "githost"> = {
   token: "An access token",
   session: "A login session",
   password: "The password given at a login",
   invitation: "An invitation link",
+  githost: "What the git host returned or reported",
 };
 
 export const OUTCOME: Meanings<"started" | "succeeded" | "refused" | "failed"> = {

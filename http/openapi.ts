@@ -119,7 +119,7 @@ function requestBody({ streams }: Operation, body: Json | undefined, schemas: Sc
 }
 
 function responses(route: DeclaredRoute, schemas: Schemas): Json {
-  const { status = 200, answer, alternative, nothing } = route.operation;
+  const { status = 200, answer, alternative, nothing, redirects } = route.operation;
   const headers = { "X-Request-Id": { schema: { type: "string" } } };
   const content = {
     ...("media" in answer
@@ -130,6 +130,7 @@ function responses(route: DeclaredRoute, schemas: Schemas): Json {
   const all: Json = {
     [status]: { description: "Success", headers, content },
     ...(nothing !== undefined && { 204: { description: nothing, headers } }),
+    ...(redirects !== undefined && { 302: { description: redirects, headers } }),
   };
   for (const code of problemStatuses(route)) {
     all[code] = {

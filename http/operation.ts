@@ -15,6 +15,8 @@ export interface Operation {
   readonly alternative?: string;
   /** When the response is 204, without a body, instead. */
   readonly nothing?: string;
+  /** When the response is 302 instead. */
+  readonly redirects?: string;
   /** Error statuses beyond those that every route of its kind can respond with. */
   readonly problems?: readonly number[];
   /** Dotted paths of secrets that a response shows once and a replay blanks. */

@@ -72,11 +72,12 @@ export class OctokitAccounts implements GitAccounts {
   }
 
   async refresh(refreshToken: Secret, signal: AbortSignal): Promise<OAuthGrant> {
-    const { clientId, clientSecret } = this.#client();
-    const secrets = [refreshToken, clientSecret];
+    const { clientId, clientSecret } = this.#oauth();
+    const secrets = [refreshToken, ...(clientSecret ? [clientSecret] : [])];
     return await this.#clients.onWeb({ action: LOGIN_ACTION, signal, secrets }, async (request) => {
       const methods = await import("@octokit/oauth-methods");
-      const client = { clientType: "github-app", clientId, clientSecret: clientSecret.reveal() } as const;
+      // Logins on another device are renewed without a secret; undefined leaves the field out.
+      const client = { clientType: "github-app", clientId, clientSecret: clientSecret?.reveal() as string } as const;
       const renewed = methods.refreshToken({ ...client, refreshToken: refreshToken.reveal(), request });
       return grantFrom((await renewed.catch(refuse)).authentication);
     });

@@ -17,7 +17,7 @@ export class MemoryLinkedProjects implements LinkedProjects {
     const own = [...this.#tables.projects.values()].filter((project) => project.organizationId === organizationId);
     return own.flatMap(({ id, settings }) => {
       const name = repositoryOf(settings);
-      return name ? [{ projectId: id, ...name }] : [];
+      return name && settings.gitAccess ? [{ projectId: id, ...name }] : [];
     });
   }
 

@@ -17,7 +17,8 @@ export class PostgresLinkedProjects implements LinkedProjects {
     const rows = await this.#database.run(
       (sql) => sql<{ readonly id: string; readonly owner: string; readonly repo: string }[]>`
         select id, settings->>'gitOwner' as owner, settings->>'gitRepo' as repo from projects
-        where organization_id = ${organizationId} and settings->>'gitOwner' is not null`,
+        where organization_id = ${organizationId} and settings->>'gitOwner' is not null
+          and settings->>'gitAccess' = 'true'`,
     );
     return rows.map(({ id, owner, repo }) => ({ projectId: id, owner, repo }));
   }

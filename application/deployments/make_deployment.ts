@@ -33,6 +33,8 @@ export interface NewDeployment {
   readonly source: DeploymentSource;
   readonly branch?: string | null;
   readonly commit?: Commit;
+  /** When the commit was pushed, as the git host counts time. */
+  readonly pushedAt?: number | null;
   readonly plan: DeploymentPlan;
   /** The framework that a former deployment detected. */
   readonly framework?: string | null;
@@ -86,6 +88,7 @@ function deploymentOf(project: Project, fields: NewDeployment, at: Date): Deploy
     replaces: null,
     pinned: false,
     trigger,
+    ...(fields.pushedAt != null && { pushedAt: fields.pushedAt }),
     environment: fields.environment ?? "production",
     source,
     plan: { ...fields.plan, ...(fields.given && { projectType: "services" }) },

@@ -1,17 +1,18 @@
 import { invalid } from "../../domain/failure.ts";
 import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
-import { allowsSomewhere, type Principal } from "../../domain/identity/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { ConnectAttempt } from "../../ports/githost/connect_attempts.ts";
 import type { OAuthAccounts } from "../../ports/githost/oauth_accounts.ts";
-import type { Members } from "../../ports/identity/members.ts";
 import type { Organizations } from "../../ports/identity/organizations.ts";
 import type { Users } from "../../ports/identity/users.ts";
 import { badState, findConnectAttempt, takeConnectAttempt } from "./connect_state.ts";
+import { connecting } from "./connecting.ts";
+import type { Origin } from "../system/audit_trail.ts";
 import { callbackUrl } from "./git_host_settings.ts";
+import { mayConnectGitHost, type MayConnectPorts } from "./may_connect_git_host.ts";
 import { verifyInstallation, type VerifyInstallationPorts } from "./verify_installation.ts";
 
-export interface CompleteConnectPorts extends VerifyInstallationPorts {
-  readonly members: Members;
+export interface CompleteConnectPorts extends MayConnectPorts, VerifyInstallationPorts {
   readonly oauthAccounts: OAuthAccounts;
   readonly organizations: Organizations;
   readonly users: Users;
@@ -30,6 +31,7 @@ export interface ConnectCallback {
 export interface ConnectVisitor {
   readonly session: Principal | undefined;
   readonly confirmed: boolean;
+  readonly origin: Origin;
 }
 
 /** What the browser shows next. */
@@ -53,7 +55,8 @@ export function completeConnect(ports: CompleteConnectPorts) {
     const { state } = callback;
     if (state === undefined) throw badState("it was not started in Slipway");
     const claim = await findConnectAttempt(ports, state);
-    await checkMember(claim);
+    if (!(await mayConnectGitHost(ports, claim)))
+      throw badState("who started this may not connect the git host any more");
     if (callback.error !== undefined) {
       await takeConnectAttempt(ports, state);
       throw invalid("connect_denied", "Cannot connect the git host: it was not allowed there. Start again in Slipway");
@@ -62,21 +65,12 @@ export function completeConnect(ports: CompleteConnectPorts) {
     if (!isUser && !visitor.confirmed) return { next: "confirm", ...(await namesOf(claim)) };
     await takeConnectAttempt(ports, state);
     const installationId = callback.installationId ?? claim.installationId ?? undefined;
-    if (installationId !== undefined) return connectInstallation(installationId, callback.code, claim, signal);
+    if (installationId !== undefined)
+      return connectInstallation(installationId, { code: callback.code, claim, origin: visitor.origin }, signal);
     if (callback.code === undefined) throw badState("the git host sent neither a code nor an installation");
     const grant = await ports.gitAccounts.exchangeCode(callback.code, callbackUrl(ports.gitHost), signal);
-    return { next: "connected", account: await keepAccount(claim, grant, signal) };
+    return { next: "connected", account: await keepAccount(claim, grant, visitor.origin, signal) };
   };
-
-  /** The rights of the user may have changed since the beginning. */
-  async function checkMember({ organizationId, userId }: ConnectAttempt): Promise<void> {
-    const member = await ports.members.find(organizationId, userId);
-    const by = member && { ...member, founder: false, narrowing: null, expiresAt: null };
-    const credential = { kind: "session" as const, id: "" };
-    if (!by || !allowsSomewhere({ ...by, credential }, "githost:write")) {
-      throw badState("who started this may not connect the git host any more");
-    }
-  }
 
   async function namesOf({ organizationId, userId }: ConnectAttempt) {
     const { items } = await ports.organizations.list([organizationId], { page: 1, perPage: 1 });
@@ -84,10 +78,15 @@ export function completeConnect(ports: CompleteConnectPorts) {
     return { organization: items[0]?.name ?? organizationId, user: user?.name || user?.email || userId };
   }
 
-  async function keepAccount(claim: ConnectAttempt, grant: OAuthGrant, signal: AbortSignal): Promise<string> {
+  async function keepAccount(
+    { organizationId, userId }: ConnectAttempt,
+    grant: OAuthGrant,
+    origin: Origin,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { login } = await ports.gitAccounts.user(grant.token, signal);
-    const { organizationId, userId } = claim;
-    await ports.oauthAccounts.put({ organizationId, userId, login, connectedAt: ports.clock.now() }, grant);
+    const account = { organizationId, userId, login, connectedAt: ports.clock.now() };
+    await ports.auditTrail.around(connecting(account, login, origin), () => ports.oauthAccounts.put(account, grant));
     return login;
   }
 }

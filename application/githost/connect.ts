@@ -5,7 +5,9 @@ import { cloudConnectUrl, type CloudConnectPorts } from "./cloud_connect_url.ts"
 import { connectState, type ConnectStatePorts } from "./connect_state.ts";
 import { connectionState, type ConnectionStatePorts } from "./connection_state.ts";
 import type { GitHostSettings } from "./git_host_settings.ts";
+import { freshGrant } from "./fresh_grant.ts";
 import { authorizeUrl, installUrl } from "./host_urls.ts";
+import { isLoginExpired } from "./usable_sources.ts";
 
 export interface ConnectPorts extends ConnectionStatePorts, ConnectStatePorts, CloudConnectPorts {
   readonly connectAttempts: ConnectAttempts;
@@ -46,9 +48,10 @@ export function connect(ports: ConnectPorts) {
     if (!allowsSomewhere(by, "githost:write")) throw forbidden("githost:write");
     if (source === "cli") return byCommandLine(ports, by, signal);
     const { sources } = await stateOf(by, signal);
-    if (source === "oauth") return (await isOwn(ports, by)) ? { connected: true } : byOAuth(ports, by, signal);
-    if (gitHost.app) return sources.app.connected ? { connected: true } : toInstall(ports, by);
-    if (gitHost.oauth) return sources.oauth.connected ? { connected: true } : byOAuth(ports, by, signal);
+    if (source === "oauth")
+      return (await hasLogin(ports, by, signal)) ? { connected: true } : byOAuth(ports, by, signal);
+    if (gitHost.app) return (await isInstalled(ports, by, signal)) ? { connected: true } : toInstall(ports, by);
+    if (gitHost.oauth) return (await hasLogin(ports, by, signal)) ? { connected: true } : byOAuth(ports, by, signal);
     if (sources.cli.available) return { connected: true };
     const url = await cloudConnectUrl(ports, by.organizationId, signal);
     if (url !== undefined) return { connected: false, flow: "redirect", url };
@@ -56,9 +59,35 @@ export function connect(ports: ConnectPorts) {
   };
 }
 
-async function isOwn(ports: ConnectPorts, { organizationId, userId }: Principal): Promise<boolean> {
-  const accounts = await ports.oauthAccounts.list(organizationId);
-  return accounts.some((account) => account.userId === userId);
+/**
+ * Returns whether the member's own OAuth account still works. A git host that fails otherwise says nothing about it, so the
+ * account counts.
+ */
+async function hasLogin(ports: ConnectPorts, { organizationId, userId }: Principal, signal: AbortSignal) {
+  const grant = freshGrant(ports);
+  return works(async () => {
+    const current = await grant({ organizationId, userId }, signal);
+    if (current) await ports.gitAccounts.user(current.token, signal);
+    return current !== undefined;
+  });
+}
+
+/** Returns whether the app is installed for the organization, also as the git host sees it. */
+async function isInstalled(ports: ConnectPorts, { organizationId }: Principal, signal: AbortSignal) {
+  const installations = await ports.appInstallations.list(organizationId);
+  for (const { id, suspended } of installations) {
+    if (!suspended && (await works(async () => (await ports.gitAccounts.installation(id, signal)) !== undefined)))
+      return true;
+  }
+  return false;
+}
+
+async function works(check: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await check();
+  } catch (error) {
+    return !isLoginExpired(error);
+  }
 }
 
 async function toInstall(ports: ConnectPorts, { userId, organizationId }: Principal): Promise<ConnectResult> {

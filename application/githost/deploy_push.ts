@@ -45,7 +45,11 @@ export function deployPush(ports: DeployPushPorts) {
     const about = aboutPush(push, project);
     const { branch } = about;
     try {
-      const claim = await claimed(push, project, branch);
+      const last = await lastPush(project, branch);
+      if ((last?.pushedAt ?? 0) > (push.pushedAt ?? Infinity))
+        return { ...about, decision: "superseded", reason: "A newer push of the branch was reported before this one" };
+      // The same commit was queued by a process that was killed before it could note that.
+      const claim = last?.commitSha === push.after ? undefined : await claimed(push, project);
       if (claim === undefined) return { ...about, decision: "ignored", reason: "This push was reported before" };
       const deployment = await queued(push, project, branch);
       await ports.webhookDeliveries.finish(claim, { decisions: [] });
@@ -61,18 +65,18 @@ export function deployPush(ports: DeployPushPorts) {
    * Claims a push for a project; returns `undefined` if it was claimed before. A git host may report it twice: by the
    * webhook of the app and by that of the repository.
    */
-  async function claimed(push: Push, project: Project, branch: string): Promise<string | undefined> {
+  async function claimed(push: Push, project: Project): Promise<string | undefined> {
     const { repository, ref, before, after, pushedAt } = push;
-    const filter = { projectId: project.id, branch, environment: "production" } as const;
-    const page = { page: 1, perPage: LOOK_BACK };
-    const { items } = await ports.deploymentHistory.list(project.organizationId, filter, page);
-    const last = items.find(({ deployment }) => deployment.trigger === "push")?.deployment;
-    // Queued by a process that was killed before it could note that.
-    if (last?.commitSha === after) return undefined;
     const deliveryId = `${project.id} ${ref} ${before} ${after} ${pushedAt ?? ""}`;
     const delivery = { deliveryId, event: "push", action: null, repository: fullName(repository) };
     const begun = await ports.webhookDeliveries.begin({ ...delivery, receivedAt: ports.clock.now() });
     return begun === "new" ? deliveryId : undefined;
+  }
+
+  async function lastPush({ id: projectId, organizationId }: Project, branch: string): Promise<Deployment | undefined> {
+    const filter = { projectId, branch, environment: "production" } as const;
+    const { items } = await ports.deploymentHistory.list(organizationId, filter, { page: 1, perPage: LOOK_BACK });
+    return items.find(({ deployment }) => deployment.trigger === "push")?.deployment;
   }
 
   async function queued(push: Push, project: Project, branch: string): Promise<Deployment> {
@@ -84,6 +88,7 @@ export function deployPush(ports: DeployPushPorts) {
       branch,
       commit,
       trigger: "push",
+      pushedAt: push.pushedAt,
       plan: planOf(project),
       ...(given && { given }),
     });

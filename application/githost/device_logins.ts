@@ -6,9 +6,13 @@ import type { GitAccounts } from "../../ports/githost/git_accounts.ts";
 import type { OAuthAccounts } from "../../ports/githost/oauth_accounts.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Log } from "../../ports/system/log.ts";
+import type { AuditTrail } from "../system/audit_trail.ts";
+import { connecting } from "./connecting.ts";
 import type { GitHostSettings } from "./git_host_settings.ts";
+import { mayConnectGitHost, type MayConnectPorts } from "./may_connect_git_host.ts";
 
-export interface DeviceLoginPorts {
+export interface DeviceLoginPorts extends MayConnectPorts {
+  readonly auditTrail: AuditTrail;
   readonly clock: Clock;
   readonly connectAttempts: ConnectAttempts;
   readonly gitAccounts: GitAccounts;
@@ -50,13 +54,22 @@ export function checkDeviceLogins(ports: DeviceLoginPorts) {
   async function checked(attempt: DeviceAttempt, signal: AbortSignal): Promise<void> {
     const state = await gitAccounts.checkDeviceLogin(attempt.deviceCode, signal);
     const { organizationId, userId } = attempt;
-    if (state.status === "complete") {
-      const { login } = await gitAccounts.user(state.grant.token, signal);
-      await oauthAccounts.put({ organizationId, userId, login, connectedAt: clock.now() }, state.grant);
-    }
     const intervalSeconds =
       state.status === "pending" ? (state.intervalSeconds ?? attempt.intervalSeconds) : attempt.intervalSeconds;
     const nextCheckAt = new Date(clock.now().getTime() + intervalSeconds * 1_000);
-    await connectAttempts.settleDevice(attempt, { status: state.status, intervalSeconds, nextCheckAt });
+    const settle = (status: DeviceAttempt["status"]) =>
+      connectAttempts.settleDevice(attempt, { status, intervalSeconds, nextCheckAt });
+    if (state.status !== "complete") return settle(state.status);
+    if (!(await mayConnectGitHost(ports, attempt))) return settle("denied");
+    try {
+      const { login } = await gitAccounts.user(state.grant.token, signal);
+      const kept = { organizationId, userId, login, connectedAt: clock.now() };
+      await ports.auditTrail.around(connecting(attempt, login), () => oauthAccounts.put(kept, state.grant));
+    } catch (error) {
+      // The code works once: the user has to start again.
+      await settle("expired");
+      throw error;
+    }
+    await settle("complete");
   }
 }

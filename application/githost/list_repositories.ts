@@ -2,10 +2,11 @@ import { invalidField } from "../../domain/failure.ts";
 import { seesRepository } from "../../domain/githost/repository_visibility.ts";
 import type { GitHostSource, Repository } from "../../domain/githost/repository.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
-import type { Listing, Page } from "../../domain/page.ts";
+import { type Listing, type Page, pageOf } from "../../domain/page.ts";
 import { isGitName } from "../../domain/projects/project.ts";
 import type { GitRepositories } from "../../ports/githost/git_repositories.ts";
 import type { ReachRepositoryPorts } from "./reach_repository.ts";
+import { throughAll } from "./through_all.ts";
 import { notConnected, usableSources } from "./usable_sources.ts";
 
 export interface ListRepositoriesPorts extends ReachRepositoryPorts {
@@ -33,17 +34,15 @@ export function listRepositories(ports: ListRepositoriesPorts) {
   return async function (
     by: Principal,
     { owner, search }: RepositoryFilter,
-    { page, perPage }: Page,
+    page: Page,
     signal: AbortSignal,
   ): Promise<Listing<SourcedRepository>> {
     if (owner !== undefined && !isGitName(owner)) throw invalidField("owner", "this is not a valid name on a git host");
-    const wanted = search?.toLowerCase();
+    const wanted = owner?.toLowerCase();
     const found = (await all(by, signal)).filter(
-      (each) =>
-        (owner === undefined || each.owner.toLowerCase() === owner.toLowerCase()) &&
-        (wanted === undefined || `${each.fullName} ${each.description ?? ""}`.toLowerCase().includes(wanted)),
+      (each) => (wanted ?? each.owner.toLowerCase()) === each.owner.toLowerCase(),
     );
-    return { items: found.slice((page - 1) * perPage, page * perPage), total: found.length };
+    return pageOf(found, { ...page, search }, (each) => `${each.fullName} ${each.description ?? ""}`);
   };
 }
 
@@ -53,9 +52,9 @@ export function allRepositories(ports: ListRepositoriesPorts) {
   return async function (by: Principal, signal: AbortSignal): Promise<readonly SourcedRepository[]> {
     const sources = await find(by, signal);
     if (sources.length === 0) throw notConnected();
-    const [linked, ...lists] = await Promise.all([
+    const [linked, lists] = await Promise.all([
       ports.linkedProjects.repositories(by.organizationId),
-      ...sources.map(async ({ source, access }) => {
+      throughAll(sources, async ({ source, access }) => {
         const repositories = await ports.gitRepositories.list(access, signal);
         return repositories.map((each): SourcedRepository => ({ ...each, source }));
       }),

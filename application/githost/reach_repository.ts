@@ -5,7 +5,13 @@ import type { RepositoryName } from "../../domain/githost/repository.ts";
 import type { Permission, Principal } from "../../domain/identity/permission.ts";
 import { isGitName } from "../../domain/projects/project.ts";
 import type { LinkedProjects } from "../../ports/githost/linked_projects.ts";
-import { notConnected, usableSources, type UsableSource, type UsableSourcesPorts } from "./usable_sources.ts";
+import {
+  isLoginExpired,
+  notConnected,
+  usableSources,
+  type UsableSource,
+  type UsableSourcesPorts,
+} from "./usable_sources.ts";
 
 export interface ReachRepositoryPorts extends UsableSourcesPorts {
   readonly linkedProjects: LinkedProjects;
@@ -76,9 +82,8 @@ export async function throughSources<T>(
     try {
       return { value: await use(access), source };
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      if (error.code === "githost_login_expired") expired ??= error;
-      else if (error.code !== "repository_not_found") throw error;
+      if (isLoginExpired(error)) expired ??= error;
+      else if (!(error instanceof Failure) || error.code !== "repository_not_found") throw error;
     }
   }
   throw expired ?? repositoryNotFound(name);

@@ -1,7 +1,7 @@
 import { invalid, invalidField } from "../../domain/failure.ts";
 import type { Branch, FileEntry, RepositoryFile, RepositoryName } from "../../domain/githost/repository.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
-import type { Listing, Page } from "../../domain/page.ts";
+import { type Listing, pageOf, type SearchedPage } from "../../domain/page.ts";
 import { isBranchName, isInnerPath } from "../../domain/projects/project.ts";
 import type { GitRepositories, RepositoryPath } from "../../ports/githost/git_repositories.ts";
 import type { SourcedRepository } from "./list_repositories.ts";
@@ -42,7 +42,7 @@ export function listBranches(ports: ReadRepositoryPorts) {
   return async function (
     by: Principal,
     name: RepositoryName,
-    { page, perPage, search }: Page & { readonly search?: string | undefined },
+    page: SearchedPage,
     signal: AbortSignal,
   ): Promise<Listing<Branch>> {
     const { value } = await reach(
@@ -51,21 +51,20 @@ export function listBranches(ports: ReadRepositoryPorts) {
       (access) => ports.gitRepositories.branches(access, name, signal),
       signal,
     );
-    const wanted = search?.toLowerCase() ?? "";
-    const found = value.filter((branch) => branch.name.toLowerCase().includes(wanted));
-    return { items: found.slice((page - 1) * perPage, page * perPage), total: found.length };
+    return pageOf(value, page, (branch) => branch.name);
   };
 }
 
-/** Lists a folder of a repository. */
+/** Lists a folder of a repository, optionally only entries whose name contains a text. */
 export function listFiles(ports: ReadRepositoryPorts) {
   const reach = reachRepository(ports);
   return async function (
     by: Principal,
     name: RepositoryName,
-    at: RepositoryPath,
+    { path, branch, ...page }: RepositoryPath & SearchedPage,
     signal: AbortSignal,
-  ): Promise<readonly FileEntry[]> {
+  ): Promise<Listing<FileEntry>> {
+    const at = { path, branch };
     const place = { ...at, path: plainPath("path", at.path) };
     checkBranch(at);
     const { value } = await reach(
@@ -74,7 +73,7 @@ export function listFiles(ports: ReadRepositoryPorts) {
       (access) => ports.gitRepositories.files(access, name, place, signal),
       signal,
     );
-    return value;
+    return pageOf(value, page, (entry) => entry.name);
   };
 }
 

@@ -8,7 +8,8 @@ import { type ConnectionState, connectionState, type ConnectionStatePorts } from
 import type { GitHostSettings } from "./git_host_settings.ts";
 import { installUrl } from "./host_urls.ts";
 import { allRepositories, type ListRepositoriesPorts, type SourcedRepository } from "./list_repositories.ts";
-import { type UsableSource, usableSources } from "./usable_sources.ts";
+import { throughAll } from "./through_all.ts";
+import { isLoginExpired, type UsableSource, usableSources } from "./usable_sources.ts";
 
 export interface ReadStatusPorts
   extends ConnectionStatePorts, ListRepositoriesPorts, CloudConnectPorts, ConnectStatePorts {
@@ -105,8 +106,13 @@ export function readHome(ports: ReadStatusPorts) {
 function visibleAccounts(ports: ReadStatusPorts) {
   const find = usableSources(ports);
   return async function (by: Principal, signal: AbortSignal): Promise<readonly SourcedAccount[]> {
-    const sources = await find(by, signal);
-    const lists = await Promise.all(sources.map((each) => accountsOf(each, signal)));
+    // The state says that a login has expired; its accounts are not known then.
+    const lists = await find(by, signal)
+      .then((sources) => throughAll(sources, (each) => accountsOf(each, signal)))
+      .catch((error: unknown) => {
+        if (!isLoginExpired(error)) throw error;
+        return [];
+      });
     const once = new Map<number, SourcedAccount>();
     for (const account of lists.flat()) if (!once.has(account.id)) once.set(account.id, account);
     const linked = await ports.linkedProjects.repositories(by.organizationId);

@@ -1,4 +1,5 @@
-import { type Failure, invalid } from "../../domain/failure.ts";
+import { Failure, invalid } from "../../domain/failure.ts";
+import type { OAuthAccount } from "../../domain/githost/oauth_account.ts";
 import type { GitAccount, GitHostSource } from "../../domain/githost/repository.ts";
 import type { CommandLineLogin } from "../../ports/githost/command_line_login.ts";
 import type { GitHostChoices } from "../../ports/githost/git_host_choices.ts";
@@ -33,34 +34,56 @@ export interface SourceUser {
 
 /**
  * Returns how a member reaches the git host, in order of preference: the organization's app installations, the member's
- * own OAuth account, the command-line client's login. Without any of these, the oldest OAuth account of another member.
+ * own OAuth account, the command-line client's login, the OAuth accounts of other members. Leaves out accounts whose login
+ * has expired, unless nothing else is left: then it rejects with that.
  */
 export function usableSources(ports: UsableSourcesPorts) {
   const grantOf = freshGrant(ports);
   const commandLine = commandLineToken(ports);
-  return async function (user: SourceUser, signal: AbortSignal): Promise<readonly UsableSource[]> {
-    const { organizationId, userId } = user;
-    const apps = (await ports.appInstallations.list(organizationId))
+  return async function (
+    { organizationId, userId }: SourceUser,
+    signal: AbortSignal,
+  ): Promise<readonly UsableSource[]> {
+    const [installations, accounts, login] = await Promise.all([
+      ports.appInstallations.list(organizationId),
+      ports.oauthAccounts.list(organizationId),
+      commandLine(organizationId, signal),
+    ]);
+    let expired: unknown;
+    const sources: UsableSource[] = installations
       .filter(({ suspended }) => !suspended)
-      .map(({ id, account }): UsableSource => {
+      .map(({ id, account }) => {
         return { source: "app", access: { kind: "installation", installationId: id }, account, isShared: true };
       });
-    const accounts = await ports.oauthAccounts.list(organizationId);
-    const own = accounts.find((account) => account.userId === userId);
-    const login = await commandLine(organizationId, signal);
-    const sources = [
-      ...apps,
-      ...(own ? await ofAccount(own, true) : []),
-      ...(login ? [{ source: "cli" as const, access: { kind: "token" as const, token: login }, isShared: true }] : []),
-    ];
-    const [oldest] = accounts;
-    return sources.length > 0 || !oldest ? sources : ofAccount(oldest, false);
+    const own = accounts.filter((account) => account.userId === userId);
+    sources.push(...(await ofAccounts(own, true)));
+    if (login) sources.push({ source: "cli", access: { kind: "token", token: login }, isShared: true });
+    sources.push(
+      ...(await ofAccounts(
+        accounts.filter((account) => !own.includes(account)),
+        false,
+      )),
+    );
+    if (sources.length === 0 && expired) throw expired;
+    return sources;
 
-    async function ofAccount(account: (typeof accounts)[number], isShared: boolean): Promise<readonly UsableSource[]> {
-      const grant = await grantOf(account, signal);
-      return grant ? [{ source: "oauth", access: { kind: "token", token: grant.token }, isShared }] : [];
+    async function ofAccounts(those: readonly OAuthAccount[], isShared: boolean): Promise<readonly UsableSource[]> {
+      const grants = await Promise.all(those.map((account) => grantOf(account, signal).catch(noteExpired)));
+      return grants.flatMap((grant) =>
+        grant ? [{ source: "oauth" as const, access: { kind: "token" as const, token: grant.token }, isShared }] : [],
+      );
+    }
+
+    function noteExpired(error: unknown): undefined {
+      if (!isLoginExpired(error)) throw error;
+      expired ??= error;
     }
   };
+}
+
+/** Returns whether an error means that the git host does not accept a login any more. */
+export function isLoginExpired(error: unknown): boolean {
+  return error instanceof Failure && error.code === "githost_login_expired";
 }
 
 /**

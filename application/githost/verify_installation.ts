@@ -3,11 +3,14 @@ import type { HostInstallation } from "../../domain/githost/app_installation.ts"
 import type { ConnectAttempt } from "../../ports/githost/connect_attempts.ts";
 import type { GitAccounts } from "../../ports/githost/git_accounts.ts";
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
+import type { AuditTrail, Origin } from "../system/audit_trail.ts";
+import { connecting } from "./connecting.ts";
 import { connectState, type ConnectStatePorts } from "./connect_state.ts";
 import { callbackUrl, type GitHostSettings } from "./git_host_settings.ts";
 import { authorizeUrl } from "./host_urls.ts";
 
 export interface VerifyInstallationPorts extends ConnectStatePorts {
+  readonly auditTrail: AuditTrail;
   readonly gitAccounts: GitAccounts;
   readonly gitHost: GitHostSettings;
   readonly appInstallations: AppInstallations;
@@ -17,6 +20,13 @@ export interface VerifyInstallationPorts extends ConnectStatePorts {
 export type InstallationOutcome =
   | { readonly next: "connected"; readonly account: string }
   | { readonly next: "redirect"; readonly url: string };
+
+/** What the git host returned about an installation, and to whom. */
+export interface ReturnedInstallation {
+  readonly code: string | undefined;
+  readonly claim: ConnectAttempt;
+  readonly origin: Origin;
+}
 
 /** The clocks of the git host and of this server may differ by this much. */
 const CLOCK_SKEW_MS = 60_000;
@@ -29,8 +39,7 @@ export function verifyInstallation(ports: VerifyInstallationPorts) {
   const { appInstallations, gitAccounts, gitHost } = ports;
   return async function (
     installationId: number,
-    code: string | undefined,
-    claim: ConnectAttempt,
+    { code, claim, origin }: ReturnedInstallation,
     signal: AbortSignal,
   ): Promise<InstallationOutcome> {
     const { organizationId, userId } = claim;
@@ -45,9 +54,12 @@ export function verifyInstallation(ports: VerifyInstallationPorts) {
     const { id, account, suspended } = found;
     const connectedAt = ports.clock.now();
     const installation = { id, account, suspended, organizationId, connectedBy: userId, connectedAt };
-    if (await appInstallations.connect(installation)) return { next: "connected", account: account.login };
-    const sentence = `Cannot connect the app of "${account.login}": it belongs to another organization here already`;
-    throw conflict("installation_taken", sentence);
+    await ports.auditTrail.around(connecting({ organizationId, userId }, account.login, origin), async () => {
+      if (await appInstallations.connect(installation)) return;
+      const sentence = `Cannot connect the app of "${account.login}": it belongs to another organization here already`;
+      throw conflict("installation_taken", sentence);
+    });
+    return { next: "connected", account: account.login };
   };
 
   async function checkTheirs(code: string, installationId: number, signal: AbortSignal): Promise<void> {

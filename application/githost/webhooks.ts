@@ -1,6 +1,7 @@
 import { Failure } from "../../domain/failure.ts";
 import { fullName, type RepositoryName } from "../../domain/githost/repository.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
+import { type Listing, pageOf, type SearchedPage } from "../../domain/page.ts";
 import { randomText } from "../../domain/identity/token.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { GitHooks, HookSettings } from "../../ports/githost/git_hooks.ts";
@@ -19,12 +20,18 @@ export interface WebhookPorts extends ReachRepositoryPorts {
 /** The events that Slipway acts on. */
 const EVENTS = ["push", "pull_request"] as const;
 
-/** Lists the webhooks of a repository. */
+/** Lists the webhooks of a repository, optionally only those whose address contains a text. */
 export function listWebhooks(ports: WebhookPorts) {
   const reach = reachRepository(ports);
-  return async function (by: Principal, name: RepositoryName, signal: AbortSignal): Promise<readonly HostHook[]> {
+  return async function (
+    by: Principal,
+    name: RepositoryName,
+    page: SearchedPage,
+    signal: AbortSignal,
+  ): Promise<Listing<HostHook>> {
     const request = { name, permission: "githost:list" } as const;
-    return (await reach(by, request, (access) => ports.gitHooks.list(access, name, signal), signal)).value;
+    const { value } = await reach(by, request, (access) => ports.gitHooks.list(access, name, signal), signal);
+    return pageOf(value, page, ({ url }) => url);
   };
 }
 
@@ -81,9 +88,16 @@ export function registerWebhook(ports: WebhookPorts) {
     await repositoryHooks.put(record, secret);
     const hook = existing
       ? await gitHooks.change(access, name, existing.id, settings, signal)
-      : await gitHooks.create(access, name, settings, signal);
+      : await gitHooks.create(access, name, settings, signal).catch(reuse);
     await repositoryHooks.put({ ...record, hookId: hook.id }, secret);
     return { ...hook, reused: existing !== undefined };
+
+    /** Another process may have registered it just before. */
+    async function reuse(error: unknown): Promise<HostHook> {
+      const rival = (await gitHooks.list(access, name, signal)).find((each) => each.url === url);
+      if (!rival) throw error;
+      return gitHooks.change(access, name, rival.id, settings, signal);
+    }
   }
 }
 

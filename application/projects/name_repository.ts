@@ -35,8 +35,10 @@ export function nameRepository(ports: NameRepositoryPorts) {
       ports.gitRepositories.find(access, name, signal),
     );
     const linked = await ports.linkedProjects.repositories(by.organizationId);
-    if (value.private && !seesRepository(by, "githost:read", linked)(name)) throw repositoryNotFound(name);
-    return { ...change, gitAccess: true };
+    if (seesRepository(by, "githost:read", linked)(name)) return { ...change, gitAccess: true };
+    if (value.private) throw repositoryNotFound(name);
+    // Cloned as the public sees it, so that its submodules show no more than that.
+    return { ...change, ...UNCHECKED };
   };
 }
 

@@ -20,19 +20,27 @@ export function switchAutoDeploy(ports: SwitchAutoDeployPorts) {
     const { settings } = await find(by, id, "project:write");
     const { gitOwner: owner, gitRepo: repo } = settings;
     // Without a repository, the change below refuses it.
-    if (enabled && owner && repo && !(await isReported({ owner, repo }, by))) {
+    if (enabled && owner && repo && !(await isReported({ owner, repo }, by, signal))) {
       await register(by, { owner, repo }, signal).catch(explain);
     }
     return change(by, id, { settings: { autoDeploy: enabled } });
   };
 
   /** Whether the webhook of the app reports the pushes of a repository. */
-  async function isReported({ owner }: RepositoryName, { organizationId }: Principal): Promise<boolean> {
+  async function isReported(
+    { owner, repo }: RepositoryName,
+    { organizationId }: Principal,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     if (!ports.gitHost.webhookSecret) return false;
     const installations = await ports.appInstallations.list(organizationId);
-    return installations.some(
+    const own = installations.find(
       ({ account, suspended }) => !suspended && account.login.toLowerCase() === owner.toLowerCase(),
     );
+    if (!own) return false;
+    // The app may be installed on some repositories of the account only.
+    const seen = await ports.gitRepositories.list({ kind: "installation", installationId: own.id }, signal);
+    return seen.some(({ name }) => name.toLowerCase() === repo.toLowerCase());
   }
 }
 

@@ -149,6 +149,8 @@ export interface Deployment extends Commit {
   readonly replaces: string | null;
   readonly pinned: boolean;
   readonly trigger: Trigger;
+  /** When the commit was pushed, as the git host counts time; absent unless a push triggered it. */
+  readonly pushedAt?: number;
   readonly environment: "production" | "preview";
   readonly source: DeploymentSource;
   readonly plan: DeploymentPlan;

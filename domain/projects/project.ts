@@ -98,8 +98,8 @@ export function slugOf(name: string): string {
 const SOURCES = [["gitOwner", "gitRepo", "gitAccess"], ["gitUrl"], ["localPath", "localPathByAdmin"]] as const;
 
 /**
- * Applies a change to settings; `null` removes. A new source replaces the old one, and unlinking from the git host
- * turns `autoDeploy` off unless the change sets it.
+ * Applies a change to settings; `null` removes. A new source replaces the old one, and unlinking a repository of the git
+ * host, also for another one, turns `autoDeploy` off unless the change sets it: nothing may report its pushes.
  */
 export function mergeSettings(settings: ProjectSettings, change: ProjectSettingsChange): ProjectSettings {
   const given = SOURCES.filter((source) => source.some((field) => typeof change[field] === "string"));
@@ -109,7 +109,8 @@ export function mergeSettings(settings: ProjectSettings, change: ProjectSettings
     ([, value]) => value !== null && value !== undefined,
   );
   const { autoDeploy, ...rest } = Object.fromEntries(merged) as ProjectSettings;
-  const unlinked = sourceOf(settings) === "githost" && sourceOf(rest) !== "githost" && change.autoDeploy !== true;
+  const isSame = settings.gitOwner === rest.gitOwner && settings.gitRepo === rest.gitRepo;
+  const unlinked = sourceOf(settings) === "githost" && !isSame && change.autoDeploy !== true;
   return autoDeploy === undefined || unlinked ? rest : { ...rest, autoDeploy };
 }
 

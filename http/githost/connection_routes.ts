@@ -3,7 +3,7 @@ import type { ConnectOutcome } from "../../application/githost/complete_connect.
 import type { ConnectResult } from "../../application/githost/connect.ts";
 import type { GitHostUseCases } from "../../application/githost/use_cases.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
-import type { Access } from "../access.ts";
+import type { Access, Caller } from "../access.ts";
 import { operation } from "../operation.ts";
 import { about, done, integer, nullable, object, parameters, text, Time } from "../schema.ts";
 import { confirmPage, connectedPage } from "./connect_page.ts";
@@ -196,11 +196,11 @@ function callbackRoutes(access: Access, useCases: GitHostUseCases, { publicUrl, 
     .use(access)
     .get(
       "/connect/redirect",
-      async ({ query, request }) => {
+      async ({ query, request, caller }) => {
         const { state, code, error, installation_id: installation } = query;
         const installationId = installation === undefined ? undefined : Number(installation);
         const session = await sessionOf(request);
-        const visitor = { session, confirmed: false };
+        const visitor = { session, confirmed: false, origin: originOf(caller) };
         return answer(
           await useCases.completeConnect({ state, code, error, installationId }, visitor, request.signal),
           publicUrl,
@@ -213,14 +213,15 @@ function callbackRoutes(access: Access, useCases: GitHostUseCases, { publicUrl, 
           name: "githost.callback",
           summary: "The page that the git host sends a browser back to",
           answer: { media: "text/html" },
+          redirects: "To the git host, where the user has to authorize first",
           problems: [400, 409, ...FAILURES],
         }),
       },
     )
     .post(
       "/connect/redirect",
-      async ({ body, request }) => {
-        const visitor = { session: undefined, confirmed: true };
+      async ({ body, request, caller }) => {
+        const visitor = { session: undefined, confirmed: true, origin: originOf(caller) };
         const outcome = await useCases.completeConnect(body, visitor, request.signal);
         if (outcome.next === "redirect") return { success: true, message: "Go on to the git host", url: outcome.url };
         const account = outcome.next === "connected" ? outcome.account : "";
@@ -231,6 +232,7 @@ function callbackRoutes(access: Access, useCases: GitHostUseCases, { publicUrl, 
         body: ConfirmBody,
         ...operation({
           name: "githost.confirm",
+          unaudited: true,
           summary: "Confirm that the git host is connected, on the page that it sent a browser back to",
           answer: done({
             message: t.String({ description: "What happened" }),
@@ -245,6 +247,10 @@ function callbackRoutes(access: Access, useCases: GitHostUseCases, { publicUrl, 
 function answer(outcome: ConnectOutcome, publicUrl: string): Response {
   if (outcome.next === "redirect") return new Response(null, { status: 302, headers: { location: outcome.url } });
   return outcome.next === "confirm" ? confirmPage(outcome) : connectedPage(outcome.account, publicUrl);
+}
+
+function originOf({ address, requestId }: Caller) {
+  return { from: address, requestId };
 }
 
 function connectView(result: ConnectResult) {

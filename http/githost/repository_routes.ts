@@ -1,10 +1,10 @@
 import { Elysia, t } from "elysia";
 import type { CloneToken } from "../../application/githost/mint_clone_token.ts";
 import type { GitHostUseCases } from "../../application/githost/use_cases.ts";
-import type { Branch } from "../../domain/githost/repository.ts";
+import type { Branch, FileEntry } from "../../domain/githost/repository.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { done, Done, EmptyObject, listResponse, many, object, one, text, viewText } from "../schema.ts";
+import { Done, EmptyObject, listResponse, many, object, one, text, viewText } from "../schema.ts";
 import {
   BranchesFlag,
   BranchView,
@@ -12,9 +12,6 @@ import {
   FileQuery,
   FilesQuery,
   FileView,
-  HookBody,
-  HookView,
-  hookView,
   NamePath,
   NewRepositoryBody,
   RepositoriesQuery,
@@ -26,6 +23,7 @@ import {
 const FAILURES = [400, 502, 503];
 
 const repositoryText = viewText(repositoryView);
+const fileText = viewText((entry: FileEntry) => entry);
 const branchText = viewText(({ name, sha, protected: isProtected }: Branch) => ({ name, sha, protected: isProtected }));
 
 /** Routes of the repositories on the git host. */
@@ -36,9 +34,7 @@ export function repositoryRoutes(access: Access, useCases: GitHostUseCases) {
     .use(changeRoutes(access, useCases))
     .use(repositoryRoute(access, useCases))
     .use(contentRoutes(access, useCases))
-    .use(fileRoutes(access, useCases))
-    .use(hookRoutes(access, useCases))
-    .use(hookRemoval(access, useCases));
+    .use(fileRoutes(access, useCases));
 }
 
 function listRoutes(access: Access, useCases: GitHostUseCases) {
@@ -201,9 +197,14 @@ function fileRoutes(access: Access, useCases: GitHostUseCases) {
     .use(access)
     .get(
       "/files",
-      async ({ principal, params, query: { path = "", branch }, request }) => {
-        const entries = await useCases.listFiles(principal, params, { path, branch }, request.signal);
-        return { data: [...entries] };
+      ({ principal, params, query, request: { signal } }) => {
+        const { path = "", branch, search } = query;
+        const at = { path, branch, search };
+        return listResponse(
+          query,
+          (page) => useCases.listFiles(principal, params, { ...at, ...page }, signal),
+          fileText,
+        );
       },
       {
         permission: "githost:list",
@@ -212,7 +213,7 @@ function fileRoutes(access: Access, useCases: GitHostUseCases) {
         ...operation({
           name: "githost.list_files",
           summary: "List a folder of a repository",
-          answer: object({ data: t.Array(FileEntryView, { description: "The entries of the folder" }) }),
+          answer: many(FileEntryView),
           problems: FAILURES,
         }),
       },
@@ -234,71 +235,6 @@ function fileRoutes(access: Access, useCases: GitHostUseCases) {
         }),
       },
     );
-}
-
-function hookRoutes(access: Access, useCases: GitHostUseCases) {
-  return new Elysia({ name: "http/githost/hooks", prefix: "/repos/:owner/:repo/webhooks" })
-    .use(access)
-    .get(
-      "",
-      async ({ principal, params, request }) => ({
-        data: (await useCases.listWebhooks(principal, params, request.signal)).map(hookView),
-      }),
-      {
-        permission: "githost:list",
-        params: NamePath,
-        ...operation({
-          name: "githost.list_webhooks",
-          summary: "List the webhooks of a repository",
-          answer: object({ data: t.Array(HookView, { description: "The webhooks" }) }),
-          problems: FAILURES,
-        }),
-      },
-    )
-    .post(
-      "",
-      async ({ principal, params, request }) => {
-        const hook = await useCases.registerWebhook(principal, params, request.signal);
-        return { data: { ...hookView(hook), reused: hook.reused } };
-      },
-      {
-        permission: "githost:write",
-        params: NamePath,
-        body: EmptyObject,
-        ...operation({
-          name: "githost.register_webhook",
-          summary: "Register the webhook that reports pushes, or reuse the one that was registered before",
-          answer: one(
-            object({
-              ...HookView.properties,
-              reused: t.Boolean({ description: "Whether it was registered before" }),
-            }),
-          ),
-          problems: FAILURES,
-        }),
-      },
-    );
-}
-
-function hookRemoval(access: Access, useCases: GitHostUseCases) {
-  return new Elysia({ name: "http/githost/hook_removal", prefix: "/repos/:owner/:repo/webhooks" }).use(access).delete(
-    "",
-    async ({ principal, params, body, request }) => {
-      await useCases.removeWebhook(principal, params, body.hookId, request.signal);
-      return { success: true };
-    },
-    {
-      permission: "githost:admin",
-      params: NamePath,
-      body: HookBody,
-      ...operation({
-        name: "githost.remove_webhook",
-        summary: "Remove a webhook of a repository",
-        answer: done({}),
-        problems: FAILURES,
-      }),
-    },
-  );
 }
 
 /** Hands the token to git for this command alone: it is not stored in the clone's configuration. */

@@ -200,6 +200,7 @@ export const RepositoriesQuery = parameters({
 export const BranchesFlag = parameters({ branches: t.Optional(flag("Also return all branches")) });
 
 export const FilesQuery = parameters({
+  ...SearchQuery.properties,
   path: t.Optional(t.String({ maxLength: 1_000, description: "Folder to list; defaults to the root" })),
   branch: t.Optional(text(244, { description: "Branch to read; defaults to the default branch" })),
 });

@@ -121,8 +121,8 @@ function tooLarge(): Failure {
 }
 
 function receivedView({ decisions }: DeliveryOutcome) {
-  const count = (wanted: string) => decisions.filter(({ decision }) => decision === wanted).length;
-  return { success: true, deployed: count("deployed"), ignored: count("ignored") };
+  const count = (...wanted: readonly string[]) => decisions.filter(({ decision }) => wanted.includes(decision)).length;
+  return { success: true, deployed: count("deployed"), ignored: count("ignored", "superseded") };
 }
 
 function deliveryView(decision: WebhookDecision) {

@@ -106,7 +106,7 @@ function makingProjects(access: Access, useCases: UseCases) {
           summary: "Create a project",
           status: 201,
           answer: one(ProjectView),
-          problems: [409],
+          problems: [409, 502],
         }),
       },
     )
@@ -126,7 +126,7 @@ function makingProjects(access: Access, useCases: UseCases) {
             project_id: t.String({ description: "ID of the project", examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
             created: t.Boolean({ description: "Whether the project was created rather than updated" }),
           }),
-          problems: [404, 409],
+          problems: [404, 409, 502],
         }),
       },
     );
@@ -148,7 +148,7 @@ function changingProjects(access: Access, useCases: UseCases) {
           name: "project.change",
           summary: "Update fields of a project; null resets a setting to its default",
           answer: one(ProjectView),
-          problems: [404, 409],
+          problems: [404, 409, 502],
         }),
       },
     )
@@ -195,7 +195,7 @@ function linkingProjects(access: Access, useCases: UseCases) {
           name: "project.link",
           summary: "Link a project to a repository on the git host; replaces any other source",
           answer: done({ project: ProjectView }),
-          problems: [404],
+          problems: [404, 502],
         }),
       },
     )

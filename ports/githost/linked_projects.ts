@@ -4,7 +4,10 @@ import type { Project } from "../../domain/projects/project.ts";
 
 /** Finds projects by the repository of the git host that they are linked to. */
 export interface LinkedProjects {
-  /** Returns the repositories that the projects of an organization are linked to, one entry per project. */
+  /**
+   * Returns the repositories that members who see them have linked to the projects of an organization, one entry per
+   * project.
+   */
   repositories(organizationId: string): Promise<readonly LinkedRepository[]>;
   /** Returns the projects of all organizations that are linked to a repository, whose name is compared without case. */
   of(name: RepositoryName): Promise<readonly Project[]>;

@@ -7,7 +7,10 @@ export interface AuditEntry {
   readonly id: string;
   readonly organizationId: string;
   readonly userId: string;
-  readonly credential: { readonly kind: "token" | "session" | "password" | "invitation"; readonly id: string };
+  readonly credential: {
+    readonly kind: "token" | "session" | "password" | "invitation" | "githost";
+    readonly id: string;
+  };
   /** The action, such as `project.create`. */
   readonly action: string;
   /** The id of the changed object, once known. */

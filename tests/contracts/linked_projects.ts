@@ -19,10 +19,12 @@ export function linkedProjectsContract(
 
     test("repositories() returns those of the organization's linked projects, one entry per project", async () => {
       const [own, other] = [await anOrganization(world()), await anOrganization(world())];
-      const first = await linked(own.id, { gitOwner: "Acme", gitRepo: "Shop" });
-      const second = await linked(own.id, { gitOwner: "Acme", gitRepo: "Shop", gitBranch: "next" });
+      const checked = { gitOwner: "Acme", gitRepo: "Shop", gitAccess: true };
+      const first = await linked(own.id, checked);
+      const second = await linked(own.id, { ...checked, gitBranch: "next" });
+      await linked(own.id, { gitOwner: "acme", gitRepo: "unchecked" });
       await linked(own.id, { gitUrl: "https://git.example.com/a/b.git" });
-      await linked(other.id, { gitOwner: "acme", gitRepo: "other" });
+      await linked(other.id, { gitOwner: "acme", gitRepo: "other", gitAccess: true });
       const found = await world().linkedProjects.repositories(own.id);
       expect(found.toSorted((a, b) => a.projectId.localeCompare(b.projectId))).toEqual(
         [first, second].sort().map((projectId) => ({ projectId, owner: "Acme", repo: "Shop" })),

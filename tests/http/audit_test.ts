@@ -29,9 +29,10 @@ function create({ call, owner }: TestApp, options: Call = {}) {
   return call("POST", "/api/projects", { token: owner, body: { name: "Harbour" }, ...options });
 }
 
-/** The target of a change: the id in its path, else the id of the created resource. */
+/** The target of a change: the id or the repository in its path, else the id of the created resource. */
 function targetOf(path: string, { body }: Answer): string | null {
-  const named = path.split("/").find((part) => /^[a-z]{3}_\w{20,}$/.test(part));
+  const repository = /^\/api\/githost\/repos\/([^/]+\/[^/]+)/.exec(path)?.[1];
+  const named = repository ?? path.split("/").find((part) => /^[a-z]{3}_\w{20,}$/.test(part));
   return (
     named ??
     (typeof body.data?.id === "string" ? body.data.id : undefined) ??
@@ -81,6 +82,7 @@ describe("every change", () => {
     const { routes } = await memoryApp();
     expect(routes.filter(({ operation }) => operation.unaudited).map(({ operation }) => operation.name)).toEqual([
       "upload.scan",
+      "githost.confirm",
       "githost.webhook",
       "deployment.prepare",
     ]);

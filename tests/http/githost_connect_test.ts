@@ -121,7 +121,54 @@ describe("POST /api/githost/connect", () => {
   });
 });
 
+describe("a login that the git host does not accept any more", () => {
+  test("is connected again by the same request", async () => {
+    const app = await gitHostApp({ githostOAuth: OAUTH });
+    await connectAccount(app, "ada");
+    app.host.tokens.clear();
+    expect((await app.get("/repos")).body.code).toBe("githost_login_expired");
+    expect((await app.get("/status")).body).toMatchObject({
+      accounts: [],
+      state: { sources: { oauth: { login: "ada" } } },
+    });
+    for (const body of [{}, { source: "oauth" }]) expect((await app.post("/connect", body)).body.flow).toBe("redirect");
+    await connectAccount(app, "ada");
+    expect((await app.get("/repos")).status).toBe(200);
+    app.host.fail("down");
+    expect((await app.post("/connect")).body).toEqual({ connected: true });
+  });
+
+  test("does not keep a member from what the app sees", async () => {
+    const app = await gitHostApp(BOTH);
+    await installApp(app, "acme");
+    await connectAccount(app, "ada");
+    app.host.tokens.clear();
+    app.host.refreshTokens.clear();
+    app.world.clock.advance(9 * 3_600_000);
+    for (const path of ["/status", "/home", "/repos", "/repos/acme/shop"]) {
+      expect([path, (await app.get(path)).status]).toEqual([path, 200]);
+    }
+  });
+
+  test("of an app that was uninstalled unnoticed leads to its installation again", async () => {
+    const app = await gitHostApp(BOTH);
+    app.host.uninstall(await installApp(app, "acme"));
+    expect((await app.post("/connect")).body.flow).toBe("redirect");
+  });
+});
+
 describe("the callback of the git host", () => {
+  test("leaves an entry in the audit log", async () => {
+    const app = await gitHostApp(BOTH);
+    await installApp(app, "acme");
+    await connectAccount(app, "ada");
+    const { data } = (await app.call("GET", "/api/audit?action=githost.connected", { token: app.owner })).body;
+    expect(data.map(({ target, outcome }: Record<string, string>) => [target, outcome])).toEqual([
+      ["ada", "succeeded"],
+      ["acme", "succeeded"],
+    ]);
+  });
+
   test("stores at once for the browser of who started, and links back", async () => {
     const app = await gitHostApp(BOTH);
     const cookie = await ownerSession(app);

@@ -82,6 +82,23 @@ describe("the role filter", () => {
     expect(secret.body.error.replace("secret", "nothing")).toBe(missing.body.error);
   });
 
+  test("hides what was linked while nothing was connected, and what a developer may not link", async () => {
+    const app = await gitHostApp(BOTH);
+    const developer = await member(app, "developer");
+    const link = (name: string, repo: string) => {
+      const body = { name, gitOwner: "acme", gitRepo: repo };
+      return app.call("POST", "/api/projects", { token: developer.token, body });
+    };
+    expect((await link("Early", "secret")).status).toBe(201);
+    await installApp(app, "acme");
+    expect(namesIn((await app.get("/repos", developer.token)).body)).toEqual([]);
+    expect((await app.get("/repos/acme/secret/clone-token", developer.token)).status).toBe(404);
+    expect((await link("Late", "secret")).body.code).toBe("repository_not_found");
+    app.host.addRepository({ owner: "acme", name: "open", private: false });
+    expect((await link("Open", "open")).status).toBe(201);
+    expect(namesIn((await app.get("/repos", developer.token)).body)).toEqual([]);
+  });
+
   test("shows owners and admins all of the connection", async () => {
     const app = await connected();
     const admin = await member(app, "admin");

@@ -100,6 +100,15 @@ describe("a push", () => {
     ]);
   });
 
+  test("that is reported after a newer one is not deployed", async () => {
+    const app = await autoDeploying();
+    const [older, newer] = [sha(), sha()];
+    await push(app, { after: newer, at: 200 });
+    expect((await push(app, { after: older, at: 100 })).body).toEqual({ success: true, deployed: 0, ignored: 1 });
+    expect((await deployments(app)).map(({ commitSha }: { commitSha: string }) => commitSha)).toEqual([newer]);
+    expect((await deliveries(app))[0]).toMatchObject({ decision: "superseded", commitSha: older });
+  });
+
   test("leaves deployments that a person has queued alone", async () => {
     const app = await autoDeploying();
     await app.call("POST", "/api/deployments", { token: app.owner, body: { projectId: app.projectId } });
@@ -285,6 +294,24 @@ describe("POST /api/projects/:id/auto-deploy", () => {
       true,
     );
     expect((await app.get("/repos/acme/shop/webhooks")).body.data).toHaveLength(1);
+  });
+
+  test("registers it too where the app is installed on other repositories of the owner only", async () => {
+    const app = await gitHostApp({ githostApp: APP, githostOAuth: OAUTH, githostWebhookSecret: new Secret(SECRET) });
+    await installApp(app, "acme", { repositories: ["shop"] });
+    await connectAccount(app, "ada");
+    const ensured = { name: "Secret", gitOwner: "acme", gitRepo: "secret" };
+    const { body } = await app.call("POST", "/api/projects/ensure", { token: app.owner, body: ensured });
+    const path = `/api/projects/${body.project_id}/auto-deploy`;
+    expect((await app.call("POST", path, { token: app.owner, body: { enabled: true } })).status).toBe(200);
+    expect(app.host.repositories.get("acme/secret")!.hooks.size).toBe(1);
+  });
+
+  test("is off again once the project is linked to another repository", async () => {
+    const app = await autoDeploying();
+    const link = { owner: "acme", repo: "secret" };
+    const linked = await app.call("POST", `/api/projects/${app.projectId}/git/link`, { token: app.owner, body: link });
+    expect(linked.body.project).toMatchObject({ gitRepo: "secret", autoDeploy: false });
   });
 
   test("is refused without a connection, or without a repository of the git host", async () => {
