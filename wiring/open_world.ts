@@ -19,6 +19,7 @@ import { GitSources } from "../adapters/git/git_sources.ts";
 import { GhLogin } from "../adapters/githost/gh_login.ts";
 import { OctokitAccounts } from "../adapters/githost/octokit_accounts.ts";
 import { OctokitClients } from "../adapters/githost/octokit_clients.ts";
+import { OctokitCommitStatuses } from "../adapters/githost/octokit_commit_statuses.ts";
 import { OctokitHooks } from "../adapters/githost/octokit_hooks.ts";
 import { OctokitRepositories } from "../adapters/githost/octokit_repositories.ts";
 import { HttpCloudGitHost } from "../adapters/cloud/cloud_git_host.ts";
@@ -122,6 +123,7 @@ function openGitHost({ githostApiUrl, githostApp, githostOAuth, githostToken, gi
   });
   return {
     cloudGitHost: new HttpCloudGitHost(),
+    commitStatuses: new OctokitCommitStatuses(clients),
     commandLineLogin: new GhLogin({ webUrl: githostUrl, token: githostToken }),
     gitAccounts: new OctokitAccounts(clients),
     gitHooks: new OctokitHooks(clients),

@@ -7,6 +7,7 @@ import type { Secret } from "../../domain/secret.ts";
 import { uploadUsed } from "../../domain/projects/upload.ts";
 import type { DeploymentChange, DeploymentContent, Deployments } from "../../ports/deployments/deployments.ts";
 import { copied } from "./copied.ts";
+import { enterCommitReport } from "./enter_commit_report.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
@@ -38,6 +39,7 @@ export class MemoryDeployments implements Deployments {
       runtimeLogs: new Map(),
     };
     deployments.set(id, row);
+    enterCommitReport(this.#tables, undefined, created);
     this.#tables.addEvents(row, events);
     this.#tables.tellWorkers();
     return copied(created);
@@ -77,6 +79,7 @@ export class MemoryDeployments implements Deployments {
     const { organizationId, projectId, version, createdAt } = row.deployment;
     const changed = withPlainText({ ...change.deployment, id, organizationId, projectId, version, createdAt });
     this.#refuseSecond(changed);
+    enterCommitReport(this.#tables, row.deployment, changed);
     row.deployment = changed;
     if (change.environment) row.environment = new Map(change.environment);
     this.#tables.addEvents(row, change.events);

@@ -5,6 +5,7 @@ import {
   refusedByHost,
   repositoryNotFound,
 } from "../../domain/githost/host_failures.ts";
+import type { CommitStatus } from "../../domain/githost/commit_status.ts";
 import type { HostInstallation } from "../../domain/githost/app_installation.ts";
 import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
 import type { GitAccount, Repository, RepositoryName } from "../../domain/githost/repository.ts";
@@ -44,6 +45,8 @@ export interface MemoryRepository {
   readonly repository: Repository;
   readonly branches: Map<string, MemoryBranch>;
   readonly hooks: Map<number, HostHook & { readonly settings: HookSettings }>;
+  /** All statuses that were set, oldest first, by commit; commits that are not at the tip of a branch are listed here. */
+  readonly statuses: Map<string, CommitStatus[]>;
 }
 
 /** What the simulated git host does with every request: nothing answers, or its rate limit is used up. */
@@ -149,8 +152,19 @@ export class MemoryGitHostState {
         ]),
       ),
       hooks: new Map(),
+      statuses: new Map(),
     });
     return repository;
+  }
+
+  /** Returns the commit at the tip of a branch. */
+  tipOf({ owner, repo }: RepositoryName, branch: string): string {
+    return this.repositories.get(`${owner}/${repo}`.toLowerCase())?.branches.get(branch)?.sha ?? "";
+  }
+
+  /** Returns all statuses that were set for a commit, oldest first. */
+  statusesOf({ owner, repo }: RepositoryName, sha: string): readonly CommitStatus[] {
+    return this.repositories.get(`${owner}/${repo}`.toLowerCase())?.statuses.get(sha) ?? [];
   }
 
   /** Installs the app on an account, on all its repositories or on those with these names. Returns its id. */
@@ -257,5 +271,13 @@ export class MemoryGitHostState {
     const isOwner = login.toLowerCase() === repository.owner.toLowerCase();
     const isAdmin = isOwner || this.role(repository.owner, login) === "admin";
     return isAdmin && (scopes.length === 0 || byScopes.some((scope) => scopes.includes(scope)));
+  }
+
+  /** Returns whether an access may set statuses of commits: the app, or who can push with a token for that. */
+  mayReport(access: HostAccess, repository: Repository): boolean {
+    if (!this.isOwn(access, repository)) return false;
+    if (access.kind === "installation") return true;
+    const { scopes } = this.owner(access.token);
+    return scopes.length === 0 || scopes.includes("repo") || scopes.includes("repo:status");
   }
 }

@@ -17,6 +17,7 @@ import type { Server, ServerCredentials } from "../../domain/servers/server.ts";
 import type { ServiceSet } from "../../domain/services/service_set.ts";
 import type { UploadSession } from "../../domain/projects/upload.ts";
 import type { AuditEntry } from "../../ports/identity/audit_log.ts";
+import type { CommitReport } from "../../ports/githost/commit_reports.ts";
 import type { CloudLink } from "../../ports/cloud/cloud_links.ts";
 import type { ConnectAttempt, DeviceAttempt } from "../../ports/githost/connect_attempts.ts";
 import type { RepositoryHook } from "../../ports/githost/repository_hooks.ts";
@@ -118,6 +119,14 @@ export interface DeliveryRow {
   readonly outcome: DeliveryOutcome | null;
 }
 
+/** What has to be reported to a commit, as stored. `dueAt` is `null` while there is nothing to report. */
+export interface ReportRow {
+  readonly report: CommitReport;
+  readonly version: number;
+  readonly dueAt: Date | null;
+  readonly leaseUntil: Date | null;
+}
+
 /** The data that memory adapters share. Two adapters over the same tables simulate two processes on one database. */
 export class MemoryTables {
   readonly organizations = new Map<string, Organization>();
@@ -150,6 +159,8 @@ export class MemoryTables {
   /** The organizations that disconnected from the command-line client. */
   readonly commandLineOff = new Set<string>();
   readonly webhookDeliveries = new Map<string, DeliveryRow>();
+  /** By project, environment and commit. */
+  readonly commitReports = new Map<string, ReportRow>();
   readonly attempts = new Map<string, { readonly count: number; readonly endsAt: Date }>();
   readonly audit = new Map<string, AuditEntry>();
   /** By caller and key. */
@@ -161,6 +172,8 @@ export class MemoryTables {
   readonly eventHandlers = new Set<() => void>();
   /** Called when there may be work on deployments. */
   readonly workHandlers = new Set<() => void>();
+  /** Called when there may be something to report to commits. */
+  readonly reportHandlers = new Set<() => void>();
   /** Called when live releases may have changed. */
   readonly liveHandlers = new Set<(key: string | null) => unknown>();
   /** Pending promises of the live handlers. */
@@ -197,6 +210,7 @@ export class MemoryTables {
   /** Removes a deployment with everything that belongs to it. Returns `false` when there is none. */
   removeDeployment(id: string): boolean {
     const removed = this.deployments.delete(id);
+    for (const [key, { report }] of this.commitReports) if (report.deploymentId === id) this.commitReports.delete(key);
     for (const handler of this.eventHandlers) handler();
     return removed;
   }

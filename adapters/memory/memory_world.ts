@@ -4,6 +4,8 @@ import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
 import { MemoryCloudGitHost } from "./cloud_git_host.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
+import { MemoryCommitReports } from "./commit_reports.ts";
+import { MemoryCommitStatuses } from "./commit_statuses.ts";
 import { MemoryConnectAttempts } from "./connect_attempts.ts";
 import { MemoryCommandLineLogin } from "./command_line_login.ts";
 import { MemoryServiceSets } from "./service_sets.ts";
@@ -146,6 +148,7 @@ function deploymentRecords(tables: MemoryTables) {
 function gitHostStores(tables: MemoryTables) {
   return {
     cloudGitHost: new MemoryCloudGitHost(),
+    commitReports: new MemoryCommitReports(tables),
     connectAttempts: new MemoryConnectAttempts(tables),
     gitHostChoices: new MemoryGitHostChoices(tables),
     appInstallations: new MemoryAppInstallations(tables),
@@ -160,6 +163,7 @@ function gitHost(tables: MemoryTables) {
   const gitHostState = new MemoryGitHostState(tables.clock);
   return {
     gitHostState,
+    commitStatuses: new MemoryCommitStatuses(gitHostState),
     commandLineLogin: new MemoryCommandLineLogin(gitHostState),
     gitAccounts: new MemoryGitAccounts(gitHostState),
     gitHooks: new MemoryGitHooks(gitHostState),

@@ -3,6 +3,7 @@ import { PostgresAttempts } from "./attempts.ts";
 import { PostgresAuditLog } from "./audit_log.ts";
 import { PostgresBackupDestinations } from "./backup_destinations.ts";
 import { PostgresCloudLinks } from "./cloud_links.ts";
+import { PostgresCommitReports } from "./commit_reports.ts";
 import { PostgresConnectAttempts } from "./connect_attempts.ts";
 import { PostgresServiceSets } from "./service_sets.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
@@ -92,6 +93,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     auditLog: new PostgresAuditLog(database),
     backupDestinations: new PostgresBackupDestinations(database, vault),
     cloudLinks: new PostgresCloudLinks(database, vault),
+    commitReports: new PostgresCommitReports(database, signals),
     connectAttempts: new PostgresConnectAttempts(database, vault),
     serviceSets: new PostgresServiceSets(database, vault),
     database,

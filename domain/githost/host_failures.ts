@@ -14,6 +14,12 @@ export function branchNotFound(name: RepositoryName, branch: string, options?: F
   return new Failure("not_found", "branch_not_found", sentence, options);
 }
 
+/** The failure for a commit that the repository does not have. */
+export function commitNotFound(name: RepositoryName, sha: string, options?: FailureOptions): Failure {
+  const why = `the repository "${fullName(name)}" does not have it any more. Deploy one that it has`;
+  return new Failure("not_found", "commit_not_found", `Cannot find the commit "${sha}": ${why}`, options);
+}
+
 /** The failure for a path that is not there, or that is a folder instead of a file or a file instead of a folder. */
 export function fileNotFound(
   name: RepositoryName,

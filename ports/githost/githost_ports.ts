@@ -1,4 +1,6 @@
 import type { CommandLineLogin } from "./command_line_login.ts";
+import type { CommitReports } from "./commit_reports.ts";
+import type { CommitStatuses } from "./commit_statuses.ts";
 import type { ConnectAttempts } from "./connect_attempts.ts";
 import type { GitAccounts } from "./git_accounts.ts";
 import type { GitHooks } from "./git_hooks.ts";
@@ -13,6 +15,8 @@ import type { WebhookDeliveries } from "./webhook_deliveries.ts";
 /** The git host ports that the application depends on. */
 export interface GitHostPorts {
   readonly commandLineLogin: CommandLineLogin;
+  readonly commitReports: CommitReports;
+  readonly commitStatuses: CommitStatuses;
   readonly connectAttempts: ConnectAttempts;
   readonly gitAccounts: GitAccounts;
   readonly gitHooks: GitHooks;

@@ -1,4 +1,5 @@
-import type { GitAccount } from "../../domain/githost/repository.ts";
+import type { CommitStatus } from "../../domain/githost/commit_status.ts";
+import type { GitAccount, RepositoryName } from "../../domain/githost/repository.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { CommitFiles } from "../support/peers/git_server.ts";
 
@@ -30,6 +31,10 @@ export interface GitHostSetup {
   issueToken(login: string, options?: { readonly scopes?: readonly string[] }): MaybePromise<Secret>;
   revokeToken(token: Secret): MaybePromise<void>;
   addRepository(spec: HostRepositorySpec): MaybePromise<unknown>;
+  /** Returns the commit at the tip of a branch. */
+  tipOf(name: RepositoryName, branch: string): MaybePromise<string>;
+  /** Returns all statuses that were set for a commit, oldest first. */
+  statusesOf(name: RepositoryName, sha: string): MaybePromise<readonly CommitStatus[]>;
   /** Installs the app on an account, on all its repositories or on those with these names. Returns its id. */
   install(account: string, repositories?: "all" | readonly string[]): MaybePromise<number>;
   suspend(id: number, suspended: boolean): MaybePromise<void>;

@@ -1,3 +1,4 @@
+import { commitReportsContract } from "./commit_reports.ts";
 import { connectAttemptsContract } from "./connect_attempts.ts";
 import { deviceAttemptsContract } from "./device_attempts.ts";
 import { gitHostChoicesContract } from "./git_host_choices.ts";
@@ -18,4 +19,5 @@ export function gitHostStoreContracts(name: string, open: () => Promise<StoreWor
   gitHostChoicesContract(name, open);
   linkedProjectsContract(name, open);
   webhookDeliveriesContract(name, open);
+  commitReportsContract(name, open);
 }

@@ -30,6 +30,7 @@ import type { Variables } from "../../ports/projects/variables.ts";
 /** The stores of the git host connection. */
 type GitHostStores = Pick<
   GitHostPorts,
+  | "commitReports"
   | "connectAttempts"
   | "gitHostChoices"
   | "appInstallations"
@@ -75,6 +76,7 @@ export interface StoreWorld extends GitHostStores, Partial<AsyncDisposable> {
   /** The same data as seen by another process. */
   readonly elsewhere: Pick<
     StoreWorld,
+    | "commitReports"
     | "serviceSets"
     | "deploymentEvents"
     | "deploymentQueue"

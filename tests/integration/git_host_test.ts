@@ -1,7 +1,9 @@
 import { OctokitAccounts } from "../../adapters/githost/octokit_accounts.ts";
 import { OctokitClients } from "../../adapters/githost/octokit_clients.ts";
+import { OctokitCommitStatuses } from "../../adapters/githost/octokit_commit_statuses.ts";
 import { OctokitHooks } from "../../adapters/githost/octokit_hooks.ts";
 import { OctokitRepositories } from "../../adapters/githost/octokit_repositories.ts";
+import { commitStatusesContract } from "../contracts/commit_statuses.ts";
 import { gitAccountsContract } from "../contracts/git_accounts.ts";
 import { gitHooksContract } from "../contracts/git_hooks.ts";
 import type { GitHostStage } from "../contracts/git_host_stage.ts";
@@ -29,4 +31,8 @@ gitAccountsContract(
 gitHooksContract(
   "octokit",
   stage((clients) => new OctokitHooks(clients)),
+);
+commitStatusesContract(
+  "octokit",
+  stage((clients) => new OctokitCommitStatuses(clients)),
 );

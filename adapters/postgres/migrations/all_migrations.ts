@@ -21,6 +21,7 @@ import auditChanges from "./0020_audit_changes.sql" with { type: "text" };
 import fastReads from "./0021_fast_reads.sql" with { type: "text" };
 import gitHost from "./0022_git_host.sql" with { type: "text" };
 import deployKeys from "./0023_deploy_keys.sql" with { type: "text" };
+import commitReports from "./0024_commit_reports.sql" with { type: "text" };
 
 /** A schema migration. Its text never changes once released. */
 export interface Migration {
@@ -54,4 +55,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 21, name: "fast_reads", text: fastReads },
   { version: 22, name: "git_host", text: gitHost },
   { version: 23, name: "deploy_keys", text: deployKeys },
+  { version: 24, name: "commit_reports", text: commitReports },
 ];

@@ -1,10 +1,12 @@
 import { MemoryCommandLineLogin } from "../../../adapters/memory/command_line_login.ts";
+import { MemoryCommitStatuses } from "../../../adapters/memory/commit_statuses.ts";
 import { MemoryGitAccounts } from "../../../adapters/memory/git_accounts.ts";
 import { MemoryGitHooks } from "../../../adapters/memory/git_hooks.ts";
 import { MemoryGitHostState } from "../../../adapters/memory/git_host.ts";
 import { MemoryGitRepositories } from "../../../adapters/memory/git_repositories.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { commandLineLoginContract } from "../../contracts/command_line_login.ts";
+import { commitStatusesContract } from "../../contracts/commit_statuses.ts";
 import { gitAccountsContract } from "../../contracts/git_accounts.ts";
 import { gitHooksContract } from "../../contracts/git_hooks.ts";
 import type { GitHostStage } from "../../contracts/git_host_stage.ts";
@@ -29,6 +31,10 @@ gitAccountsContract(
 gitHooksContract(
   "memory",
   stage((host) => new MemoryGitHooks(host)),
+);
+commitStatusesContract(
+  "memory",
+  stage((host) => new MemoryCommitStatuses(host)),
 );
 commandLineLoginContract("memory", async (token) => {
   const host = new MemoryGitHostState();

@@ -42,6 +42,7 @@ export async function setBack(database: Database, ms: number): Promise<void> {
     attempts: ["ends_at"],
     idempotent_answers: ["at", "lease_until"],
     webhook_deliveries: ["claimed_at"],
+    commit_reports: ["due_at", "lease_until"],
   };
   for (const [table, names] of Object.entries(columns)) {
     const set = names.map((name) => `${name} = ${name} - interval '${ms} milliseconds'`).join(", ");

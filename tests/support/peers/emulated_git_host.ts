@@ -10,8 +10,9 @@ import { callerOf, owns, sees } from "./git_host/host_caller.ts";
 import { type HostRequest, matchRoute } from "./git_host/host_route.ts";
 import { answerOAuth } from "./git_host/oauth_routes.ts";
 import { REPOSITORY_ROUTES } from "./git_host/repository_routes.ts";
+import { STATUS_ROUTES } from "./git_host/status_routes.ts";
 
-const ROUTES = [...ACCOUNT_ROUTES, ...REPOSITORY_ROUTES, ...CONTENT_ROUTES];
+const ROUTES = [...ACCOUNT_ROUTES, ...REPOSITORY_ROUTES, ...CONTENT_ROUTES, ...STATUS_ROUTES];
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };
 
 /** A request that the host has answered. */

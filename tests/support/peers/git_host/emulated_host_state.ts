@@ -26,6 +26,7 @@ export const APP_PERMISSIONS = {
   contents: "write",
   metadata: "read",
   repository_hooks: "write",
+  statuses: "write",
 } as const;
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
