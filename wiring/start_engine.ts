@@ -6,6 +6,7 @@ import { cleanRuntimeLogs } from "../application/services/clean_runtime_logs.ts"
 import type { EngineSettings } from "../application/deployments/engine/run.ts";
 import { runTasks } from "../application/system/run_tasks.ts";
 import { projectCredential } from "../application/githost/clone_credential.ts";
+import { watchCommitReports } from "../application/githost/watch_commit_reports.ts";
 import { Slots } from "../application/system/slots.ts";
 import { runDeployment } from "../application/deployments/engine/run_deployment.ts";
 import { startWorker } from "../application/deployments/engine/worker.ts";
@@ -59,8 +60,10 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   const routes = await currentRoutes(world, { baseDomain })();
   await edge.load(routes);
   loaded.resolve(routes.map(({ projectId }) => projectId));
+  const settings = engineSettings(config, edge.port, await installation.id());
+  const reporting = watchCommitReports({ ...world, ...config, urlOf: settings.edgeUrl })(signal);
   const run = runDeployment(world, {
-    ...engineSettings(config, edge.port, await installation.id()),
+    ...settings,
     credentialFor: projectCredential({ ...world, ...config }),
   });
   let worker: ReturnType<typeof startWorker> | undefined;
@@ -71,6 +74,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
     async [Symbol.asyncDispose]() {
       stopping.abort();
       await working;
+      await reporting;
       clearInterval(sweeping);
       unsubscribe();
       await worker?.stop();
