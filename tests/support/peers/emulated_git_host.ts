@@ -25,8 +25,10 @@ export interface SeenRequest {
 /** What the host answers instead: an error page, an error of its own, half an answer, none, or one that never ends. */
 export type EmulatedFault = HostFault | "html" | "error" | "truncated" | "empty" | "silent" | "dripping";
 
-/** Decides about one request: a response, a fault, or `undefined` for the usual answer. */
-export type Interception = (request: Request, url: URL) => Response | EmulatedFault | undefined;
+type Intercepted = Response | EmulatedFault | undefined;
+
+/** Decides about one request: a response, a fault, or `undefined` for the usual answer, which a promise holds back. */
+export type Interception = (request: Request, url: URL) => Intercepted | Promise<Intercepted>;
 
 /**
  * A strict git host on a free port: its API under `/api/v3` as on enterprise hosts and at the root, OAuth, and git over
@@ -121,7 +123,7 @@ export class EmulatedGitHost extends EmulatedHostState implements AsyncDisposabl
   }
 
   async #faulty(request: Request, url: URL): Promise<Response> {
-    const intercepted = this.intercept?.(request, url) ?? this.fault;
+    const intercepted = (await this.intercept?.(request, url)) ?? this.fault;
     if (intercepted instanceof Response) return intercepted;
     if (intercepted === undefined || intercepted === null || intercepted === "down") return this.#usual(request, url);
     if (typeof intercepted === "object") return rateLimit(intercepted.rateLimitedForSeconds);

@@ -38,7 +38,8 @@ export class EmulatedHostState extends MemoryGitHostState {
   readonly appPrivateKey = privateKey.export({ type: "pkcs1", format: "pem" }).toString();
   readonly clientId = "Iv1.emulated";
   readonly clientSecret = "emulated-client-secret";
-  readonly redirectUrl = "https://slipway.example.com/api/git/connect/redirect";
+  /** The callback that the app was registered with. */
+  redirectUrl = "https://slipway.example.com/api/git/connect/redirect";
   readonly installationTokens = new Map<string, InstallationToken>();
   readonly deviceLogins = new Map<string, EmulatedDevice>();
   /** The former full names of repositories, in lower case, with their ids. */
