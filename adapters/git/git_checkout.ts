@@ -139,7 +139,7 @@ export class GitCheckout {
     const failure = gitFailure(errors, {
       action,
       branch,
-      loginAdvice: loginAdvice(address, this.#into.ssh, ssh),
+      loginAdvice: loginAdvice(address, this.#into, ssh),
       withDeployKey: ssh?.settingsFor(address).configFile !== undefined,
       mask: this.#mask,
     });

@@ -1,11 +1,16 @@
 import { sshHost } from "../../domain/projects/ssh_host.ts";
-import type { SshAccess } from "../../ports/projects/sources.ts";
+import type { FetchTarget } from "../../ports/projects/sources.ts";
 import type { GitAddress } from "./git_address.ts";
 import type { SshClient } from "./ssh_client.ts";
 
 /** Explains why a git server refused a login and what to do about it, completing "Cannot …: ". */
-export function loginAdvice(address: GitAddress, access: SshAccess | undefined, client: SshClient | undefined): string {
+export function loginAdvice(
+  address: GitAddress,
+  { ssh: access, loginAdvice: given }: Pick<FetchTarget, "ssh" | "loginAdvice">,
+  client: SshClient | undefined,
+): string {
   if (address.protocol !== "ssh") {
+    if (given !== undefined) return `the host requires a login; the repository is private or does not exist. ${given}`;
     return "the host requires a login; the repository is private or does not exist, or the credential is wrong";
   }
   const host = sshHost(address.url) ?? address.host;

@@ -37,6 +37,8 @@ export interface FetchTarget {
    * Never sent to other hosts.
    */
   readonly credentialFor?: (url: string) => Promise<Secret | undefined>;
+  /** A sentence for those whose repository cannot be cloned without another login. */
+  readonly loginAdvice?: string;
   /** For a git URL of an SSH server. Without it, no key is offered. */
   readonly ssh?: SshAccess;
   readonly signal: AbortSignal;

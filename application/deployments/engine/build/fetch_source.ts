@@ -2,6 +2,7 @@ import type { Commit } from "../../../../domain/deployments/commit.ts";
 import type { Deployment, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
 import type { FetchableSource } from "../../../../ports/projects/sources.ts";
 import { dropUpload } from "../../cleanup/drop_upload.ts";
+import { linkAdvice } from "../../sources/link_advice.ts";
 import { sshAccess } from "../../sources/ssh_access.ts";
 import { withBuildTimeout } from "./build_timeout.ts";
 import { artifactGone } from "../../../services/release_folder.ts";
@@ -66,7 +67,8 @@ async function fetchInto(run: StepRun, source: FetchableSource, target: Target):
   const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
   const ssh = await sshAccess(run.ports, run.project, source);
   const credentialFor = (url: string) => run.settings.credentialFor(run.project, url, target.signal);
-  const into = { ...target, log, credentialFor, ...(ssh && { ssh }) };
+  const loginAdvice = linkAdvice(run.project);
+  const into = { ...target, log, credentialFor, ...(loginAdvice && { loginAdvice }), ...(ssh && { ssh }) };
   return run.ports.sources.fetch(exactly(source, run.deployment), into);
 }
 
