@@ -9,6 +9,7 @@ import type { DeploymentHistory } from "../../ports/deployments/deployment_histo
 import type { WebhookDeliveries } from "../../ports/githost/webhook_deliveries.ts";
 import { linkedSource, type LinkedSourceSettings } from "../deployments/sources/linked_source.ts";
 import { makeDeployment, type MakeDeploymentPorts, planOf } from "../deployments/make_deployment.ts";
+import { beginDelivery } from "./begin_delivery.ts";
 import { supersedePushes } from "./supersede_pushes.ts";
 import { servicesOf, type ServicesOfPorts } from "../projects/services_of.ts";
 
@@ -19,6 +20,8 @@ export interface DeployPushPorts extends MakeDeploymentPorts, LinkedSourceSettin
 
 /** Enough to find the last push among deployments of other triggers. */
 const LOOK_BACK = 50;
+/** How long another report of the same push is waited for. */
+const LONGEST_WAIT_MS = 1_500;
 
 /** Returns the decision about a push that does nothing for a project; `undefined` if it has to be deployed. */
 export function ignoredPush(push: Push, project: Project): DeliveryDecision | undefined {
@@ -51,25 +54,29 @@ export function deployPush(ports: DeployPushPorts) {
       // The same commit was queued by a process that was killed before it could note that.
       const claim = last?.commitSha === push.after ? undefined : await claimed(push, project);
       if (claim === undefined) return { ...about, decision: "ignored", reason: "This push was reported before" };
-      const deployment = await queued(push, project, branch);
+      const deployment = await queued(push, project, branch).catch(async (error: unknown) => {
+        if (isDecision(error)) await ports.webhookDeliveries.finish(claim, { decisions: [] });
+        throw error;
+      });
       await ports.webhookDeliveries.finish(claim, { decisions: [] });
       await supersedePushes(ports, deployment);
       return { ...about, deploymentId: deployment.id, decision: "deployed", reason: `Pushed to "${branch}"` };
     } catch (error) {
-      if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
+      if (!isDecision(error)) throw error;
       return { ...about, decision: "failed", reason: error.message };
     }
   };
 
   /**
-   * Claims a push for a project; returns `undefined` if it was claimed before. A git host may report it twice: by the
-   * webhook of the app and by that of the repository.
+   * Claims a push for a project; returns `undefined` if it was carried out before. A git host may report it twice: by
+   * the webhook of the app and by that of the repository.
    */
   async function claimed(push: Push, project: Project): Promise<string | undefined> {
     const { repository, ref, before, after, pushedAt } = push;
     const deliveryId = `${project.id} ${ref} ${before} ${after} ${pushedAt ?? ""}`;
     const delivery = { deliveryId, event: "push", action: null, repository: fullName(repository) };
-    const begun = await ports.webhookDeliveries.begin({ ...delivery, receivedAt: ports.clock.now() });
+    const received = { ...delivery, receivedAt: ports.clock.now() };
+    const begun = await beginDelivery(ports.webhookDeliveries, received, LONGEST_WAIT_MS);
     return begun === "new" ? deliveryId : undefined;
   }
 
@@ -93,4 +100,9 @@ export function deployPush(ports: DeployPushPorts) {
       ...(given && { given }),
     });
   }
+}
+
+/** Returns whether an error decides about a push, and would come again if the push was delivered again. */
+function isDecision(error: unknown): error is Failure {
+  return error instanceof Failure && error.kind !== "unavailable";
 }

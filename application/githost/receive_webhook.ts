@@ -1,10 +1,11 @@
-import { Failure, invalid } from "../../domain/failure.ts";
+import { invalid } from "../../domain/failure.ts";
 import { fieldsOf, readPush, repositoryIn } from "../../domain/githost/push.ts";
 import { fullName } from "../../domain/githost/repository.ts";
 import type { DeliveryDecision, DeliveryOutcome, WebhookDelivery } from "../../domain/githost/webhook_delivery.ts";
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { LinkedProjects } from "../../ports/githost/linked_projects.ts";
 import { applyInstallationEvent, installationIn } from "./apply_installation_event.ts";
+import { beginDelivery } from "./begin_delivery.ts";
 import { deployPush, type DeployPushPorts, ignoredPush } from "./deploy_push.ts";
 import { type Signer, webhookSigner, type WebhookSignerPorts } from "./webhook_signer.ts";
 
@@ -25,8 +26,7 @@ export interface WebhookRequest {
 type Work = readonly DeliveryDecision[] | (() => Promise<readonly DeliveryDecision[]>);
 
 /** The git host waits for ten seconds. */
-const LONGEST_WAIT_MS = 8_000;
-const LOOK_MS = 50;
+const LONGEST_WAIT_MS = 7_000;
 
 /**
  * Carries out a webhook delivery once, and returns what it led to; a repeated one returns the same. Refuses with 401 what
@@ -43,23 +43,12 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
     const work = await workOf(delivery, signer, body);
     const known = typeof work === "function" ? undefined : { decisions: work };
     if (known && (await webhookDeliveries.record(delivery, known))) return known;
-    const begun = await begin(delivery);
+    const begun = await beginDelivery(webhookDeliveries, delivery, LONGEST_WAIT_MS);
     if (begun !== "new") return begun;
     const outcome = { decisions: typeof work === "function" ? await work() : work };
     await webhookDeliveries.finish(delivery.deliveryId, outcome);
     return outcome;
   };
-
-  /** Claims a delivery, or waits for the outcome of another request with the same one. */
-  async function begin(delivery: WebhookDelivery): Promise<"new" | DeliveryOutcome> {
-    for (let waitedMs = 0; waitedMs < LONGEST_WAIT_MS; waitedMs += LOOK_MS) {
-      const begun = await webhookDeliveries.begin(delivery);
-      if (begun !== "running") return begun;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    }
-    const sentence = "Cannot answer the delivery yet: it is still being carried out. Deliver it again";
-    throw new Failure("unavailable", "delivery_running", sentence, { retryAfter: 5 });
-  }
 
   /** Returns what to do about a delivery, or the decisions about one that needs nothing done. */
   async function workOf({ event, action }: WebhookDelivery, signer: Signer, body: unknown): Promise<Work> {
