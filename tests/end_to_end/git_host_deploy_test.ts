@@ -68,14 +68,15 @@ describe("a private repository with a private submodule", () => {
 
   test("is cloned as the public sees it if it was linked before the connection, and says to link it again", async () => {
     project = await scene.link("acme/site");
+    const path = `/api/projects/${project.id}/git/link`;
     await scene.installApp("acme");
     const failed = await project.settled(await project.deploy());
     expect(failed).toMatchObject({ status: "failed", error: { step: "fetch", code: "git_auth_failed" } });
-    expect(failed.error.message).toContain(`link the repository again (PATCH /api/projects/${project.id} `);
+    expect(failed.error.message).toContain(`link the repository again (POST ${path})`);
     const gits = scene.host.requests.filter(({ line }) => line.includes("/acme/site.git/"));
     expect(gits.map(({ authorization }) => authorization)).toEqual(gits.map(() => null));
-    const body = { gitOwner: "acme", gitRepo: "site" };
-    expect((await project.call("PATCH", `/api/projects/${project.id}`, { body })).status).toBe(200);
+    const body = { owner: "acme", repo: "site" };
+    expect((await project.call("POST", path, { body })).status).toBe(200);
   });
 
   test("is built and served through the app, with a token for each repository alone", async () => {

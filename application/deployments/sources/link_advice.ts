@@ -7,5 +7,5 @@ export function linkAdvice({ id, settings }: Pick<Project, "id" | "settings">): 
   if (gitAccess)
     return `Check that the connected git host still shows it (GET /api/githost/repos/${gitOwner}/${gitRepo}), or connect it again`;
   const why = "It was linked while the git host was not connected, so it is cloned as the public sees it";
-  return `${why}. Connect the git host, then link the repository again (PATCH /api/projects/${id} with gitOwner and gitRepo)`;
+  return `${why}. Connect the git host, then link the repository again (POST /api/projects/${id}/git/link)`;
 }
