@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GitHostScene } from "../support/apps/git_host_scene.ts";
+import { query } from "../support/database/query.ts";
 import { eventually } from "../support/eventually.ts";
 
 setDefaultTimeout(120_000);
@@ -52,7 +53,7 @@ describe("a server without an app", () => {
     expect((await scene.get("/repos")).body.code).toBe("githost_not_connected");
   });
 
-  test("is connected by a code on another device, although it is killed before the user decides", async () => {
+  test("is connected by a code on another device, although it is killed before the user decides, and renews the login", async () => {
     await restart(NO_SECRET);
     scene.host.deviceIntervalSeconds = 1;
     const poll = async () => (await scene.get("/connect/poll")).body.status;
@@ -74,6 +75,11 @@ describe("a server without an app", () => {
     await eventually(poll, (status) => status === "complete");
     expect((await scene.state()).sources.oauth).toEqual({ connected: true, login: "ada" });
     expect(await names()).toEqual(["acme/shop", "ada/site"]);
+    const former = [...scene.host.deviceGrants];
+    await query(scene.database.url, "update oauth_accounts set expires_at = now()");
+    for (const token of scene.host.tokens.keys()) scene.host.tokens.delete(token);
+    expect(await names()).toEqual(["acme/shop", "ada/site"]);
+    expect([...scene.host.deviceGrants].length).toBe(former.length + 1);
     await scene.post("/disconnect");
     expect((await scene.state()).connected).toBe(false);
   });

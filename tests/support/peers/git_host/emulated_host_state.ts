@@ -42,6 +42,8 @@ export class EmulatedHostState extends MemoryGitHostState {
   redirectUrl = "https://slipway.example.com/api/git/connect/redirect";
   readonly installationTokens = new Map<string, InstallationToken>();
   readonly deviceLogins = new Map<string, EmulatedDevice>();
+  /** The refresh tokens of logins on other devices. */
+  readonly deviceGrants = new Set<string>();
   /** The former full names of repositories, in lower case, with their ids. */
   readonly formerNames = new Map<string, number>();
   /** Objects by id, as `owner/name branch path`. */

@@ -31,7 +31,8 @@ function exchange(state: EmulatedHostState, body: Fields): object {
   if (body["client_id"] !== state.clientId)
     return problem("incorrect_client_credentials", "The client_id is incorrect.");
   if (body["grant_type"] === DEVICE_GRANT) return exchangeDevice(state, String(body["device_code"]));
-  if (body["client_secret"] !== state.clientSecret)
+  const isOfDevice = body["grant_type"] === "refresh_token" && state.deviceGrants.has(String(body["refresh_token"]));
+  if (body["client_secret"] !== state.clientSecret && !(isOfDevice && body["client_secret"] === undefined))
     return problem("incorrect_client_credentials", "The client_id and/or client_secret passed are incorrect.");
   if (body["grant_type"] === "refresh_token") return refresh(state, String(body["refresh_token"]));
   const code = String(body["code"]);
@@ -47,7 +48,7 @@ function refresh(state: EmulatedHostState, refreshToken: string): object {
   const login = state.refreshTokens.get(refreshToken);
   if (login === undefined) return problem("bad_refresh_token", "The refresh token passed is incorrect or expired.");
   state.refreshTokens.delete(refreshToken);
-  return grantShape(state, login);
+  return state.deviceGrants.has(refreshToken) ? deviceGrantShape(state, login) : grantShape(state, login);
 }
 
 function exchangeDevice(state: EmulatedHostState, deviceCode: string): object {
