@@ -1,3 +1,4 @@
+import { UnusableAnswer } from "./host_fetch.ts";
 import type { Octokit } from "octokit";
 import type { Secret } from "../../domain/secret.ts";
 import { hasStatus } from "./host_failure.ts";
@@ -130,10 +131,14 @@ export class HostCall {
   }
 }
 
+/** A million entries. */
+const MOST_PAGES = 10_000;
+
 /** Reads the number of the last page from a header such as `<https://…?page=15>; rel="last"`. */
 function lastPageOf(link: string | undefined): number | undefined {
   const address = /<([^<>]+)>;\s*rel="last"/.exec(link ?? "")?.[1];
   const page = address && URL.canParse(address) ? Number(new URL(address).searchParams.get("page")) : Number.NaN;
+  if (page > MOST_PAGES) throw new UnusableAnswer("it announces more pages than any list has");
   return Number.isInteger(page) ? page : undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { HostInstallation } from "../../domain/githost/app_installation.ts";
 import type { GitAccount } from "../../domain/githost/repository.ts";
+import { addressIn, numberIn, textIn, timeIn } from "./answer_fields.ts";
 import type { HostCall } from "./host_call.ts";
 import { hasStatus } from "./host_failure.ts";
 import { UnusableAnswer } from "./host_fetch.ts";
@@ -14,7 +15,8 @@ interface HostAccount {
 
 /** Converts an account of an answer. */
 export function accountFrom({ login, id, type, avatar_url: avatarUrl }: HostAccount): GitAccount {
-  return { login, id, type: type === "Organization" ? "Organization" : "User", avatarUrl: avatarUrl || null };
+  const kind = type === "Organization" ? "Organization" : "User";
+  return { login: textIn(login), id: numberIn(id), type: kind, avatarUrl: avatarUrl ? addressIn(avatarUrl) : null };
 }
 
 /** Reads an installation of the app, as the app itself; `undefined` if there is none. */
@@ -29,7 +31,7 @@ export async function readInstallation(call: HostCall, id: number): Promise<Host
     return {
       id: data.id,
       account: accountFrom(account),
-      createdAt: new Date(data.created_at),
+      createdAt: timeIn(data.created_at) ?? new Date(0),
       suspended: data.suspended_at !== null,
     };
   } catch (error) {

@@ -6,10 +6,15 @@ import { Secret } from "../../domain/secret.ts";
 import type { DeviceLogin, DeviceLoginState, GitAccounts } from "../../ports/githost/git_accounts.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
 import type { OctokitClients } from "./octokit_clients.ts";
+import { addressIn, secondsIn, textIn } from "./answer_fields.ts";
 import { accountFrom, readInstallation } from "./installation_from.ts";
 import { grantFrom, oauthProblem } from "./oauth_answers.ts";
 
 const OAUTH_SCOPES: readonly string[] = ["repo", "read:org", "admin:repo_hook"];
+/** How often a device login may be asked about, and how long its code is valid, in seconds. */
+const POLLED = { least: 1, most: 300, preset: 5 };
+const SLOWED = { ...POLLED, preset: 10 };
+const VALID = { least: 1, most: 3_600, preset: 900 };
 const LOGIN_ACTION = "log in to the git host";
 
 /** The accounts of a git host that octokit reaches. */
@@ -92,11 +97,11 @@ export class OctokitAccounts implements GitAccounts {
       const asked = createDeviceCode({ clientType: "oauth-app", clientId, scopes, request });
       const { data } = await asked.catch(refuse);
       return {
-        deviceCode: new Secret(data.device_code),
-        userCode: data.user_code,
-        verificationUri: data.verification_uri,
-        intervalSeconds: data.interval,
-        expiresInSeconds: data.expires_in,
+        deviceCode: new Secret(textIn(data.device_code)),
+        userCode: textIn(data.user_code),
+        verificationUri: addressIn(data.verification_uri),
+        intervalSeconds: secondsIn(data.interval, POLLED),
+        expiresInSeconds: secondsIn(data.expires_in, VALID),
       };
     });
   }
@@ -110,7 +115,7 @@ export class OctokitAccounts implements GitAccounts {
         const problem = oauthProblem(error);
         if (problem?.code === "authorization_pending") return { status: "pending", intervalSeconds: null } as const;
         if (problem?.code === "slow_down")
-          return { status: "pending", intervalSeconds: problem.intervalSeconds } as const;
+          return { status: "pending", intervalSeconds: secondsIn(problem.intervalSeconds, SLOWED) } as const;
         if (problem?.code === "expired_token") return { status: "expired" } as const;
         if (problem?.code === "access_denied") return { status: "denied" } as const;
         return refuse(error);

@@ -10,6 +10,7 @@ import {
 import type { Secret } from "../../domain/secret.ts";
 import type { GitRepositories, RepositoryPath } from "../../ports/githost/git_repositories.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
+import { textIn } from "./answer_fields.ts";
 import type { HostCall } from "./host_call.ts";
 import { hasStatus, wordsOf } from "./host_failure.ts";
 import { isRepositoryName } from "./host_names.ts";
@@ -75,9 +76,9 @@ export class OctokitRepositories implements GitRepositories {
         ({ rest }, options) => rest.repos.listBranches({ ...name, ...options }),
         (data) =>
           data.map(({ name: branch, commit, protected: isProtected }) => ({
-            name: branch,
-            sha: commit.sha,
-            protected: isProtected,
+            name: textIn(branch),
+            sha: textIn(commit?.sha),
+            protected: isProtected === true,
           })),
       ),
     );

@@ -7,6 +7,7 @@ import {
   type RepositoryName,
 } from "../../domain/githost/repository.ts";
 import type { RepositoryPath } from "../../ports/githost/git_repositories.ts";
+import { numberIn, textIn } from "./answer_fields.ts";
 import type { HostCall } from "./host_call.ts";
 import { hasReason, hasStatus } from "./host_failure.ts";
 import { UnusableAnswer } from "./host_fetch.ts";
@@ -113,10 +114,11 @@ async function read(
   }
 }
 
-function entryFrom({ name, path, type, size, sha, git_url: gitUrl }: HostEntry): FileEntry {
+function entryFrom({ type, size, git_url: gitUrl, ...data }: HostEntry): FileEntry {
+  const named = { name: textIn(data.name), path: textIn(data.path), sha: textIn(data.sha) };
   const isSubmodule = type === "submodule" || (type === "file" && gitUrl?.includes("/git/trees/"));
-  if (isSubmodule) return { name, path, type: "submodule", size: 0, sha };
-  return { name, path, type: type === "dir" || type === "symlink" ? type : "file", size, sha };
+  if (isSubmodule) return { ...named, type: "submodule", size: 0 };
+  return { ...named, type: type === "dir" || type === "symlink" ? type : "file", size: numberIn(size) };
 }
 
 /** Converts a file; larger ones come without their content. */
@@ -124,7 +126,7 @@ function fileFrom(data: HostEntry): FileFound | OtherFound {
   if (data.type !== "file") return { type: data.type };
   const isComplete = data.encoding === "base64" && (data.content || data.size === 0);
   const content = isComplete ? Buffer.from(data.content ?? "", "base64") : undefined;
-  return { path: data.path, sha: data.sha, size: data.size, content };
+  return { path: textIn(data.path), sha: textIn(data.sha), size: numberIn(data.size), content };
 }
 
 async function readBlob(call: HostCall, name: RepositoryName, sha: string): Promise<Uint8Array> {
@@ -142,11 +144,11 @@ async function readTree(call: HostCall, name: RepositoryName, at: RepositoryPath
     sha = folder.sha;
   }
   return (await treeOf(call, name, sha)).map(({ path, mode, type, size, sha: id }) => ({
-    name: path,
+    name: textIn(path),
     path: [...parts, path].join("/"),
     type: type === "tree" ? "dir" : (TREE_TYPES[mode] ?? "file"),
-    size: size ?? 0,
-    sha: id,
+    size: numberIn(size ?? 0),
+    sha: textIn(id),
   }));
 }
 

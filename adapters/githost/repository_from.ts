@@ -1,4 +1,5 @@
 import { fullName, type Repository, type RepositoryName } from "../../domain/githost/repository.ts";
+import { addressIn, numberIn, optionalTextIn, textIn, timeIn } from "./answer_fields.ts";
 import type { HostCall } from "./host_call.ts";
 
 /** A repository in an answer of the git host, as far as it is used. */
@@ -18,18 +19,20 @@ interface HostRepository {
 
 /** Converts a repository of an answer. */
 export function repositoryFrom(data: HostRepository): Repository {
+  const htmlUrl = addressIn(data.html_url);
   return {
-    id: data.id,
-    name: data.name,
-    fullName: data.full_name,
-    owner: data.owner.login,
-    private: data.private,
-    defaultBranch: data.default_branch ?? "main",
-    description: data.description,
-    language: data.language ?? null,
-    htmlUrl: data.html_url,
-    cloneUrl: data.clone_url ?? `${data.html_url}.git`,
-    pushedAt: data.pushed_at ? new Date(data.pushed_at) : null,
+    id: numberIn(data.id),
+    name: textIn(data.name),
+    fullName: textIn(data.full_name),
+    owner: textIn(data.owner?.login),
+    // Whatever does not say that everybody may see it is private.
+    private: data.private !== false,
+    defaultBranch: optionalTextIn(data.default_branch) ?? "main",
+    description: optionalTextIn(data.description),
+    language: optionalTextIn(data.language),
+    htmlUrl,
+    cloneUrl: data.clone_url === undefined ? `${htmlUrl}.git` : addressIn(data.clone_url),
+    pushedAt: timeIn(data.pushed_at),
   };
 }
 

@@ -38,16 +38,29 @@ export function cloneCredential(ports: CloneCredentialPorts) {
   };
 }
 
-/** Returns the credentials for the builds of a project; none if nobody who sees its repository has linked it. */
+/** A repository that a build clones: what the deployment is built from, or a submodule of it. */
+export interface BuildClone {
+  readonly url: string;
+  /** The source of the deployment. */
+  readonly sourceUrl: string;
+}
+
+/**
+ * Returns the credentials for the builds of a project: for the repository that it is linked to now, if somebody who sees it
+ * has linked it, and for submodules of the same owner, if that was somebody who sees all of the owner's repositories.
+ */
 export function projectCredential(ports: CloneCredentialPorts) {
   const credential = cloneCredential(ports);
   return async function (
     { organizationId, settings }: Project,
-    url: string,
+    { url, sourceUrl }: BuildClone,
     signal: AbortSignal,
   ): Promise<Secret | undefined> {
-    const { gitAccess, gitOwner } = settings;
-    if (!gitAccess || gitOwner === undefined) return undefined;
+    const { gitAccess, gitOwner, gitRepo, gitSubmodules } = settings;
+    if (!gitAccess || gitOwner === undefined || gitRepo === undefined) return undefined;
+    // A deployment that is built again may come from what the project was linked to before.
+    if (sourceUrl !== `${ports.githostUrl}/${gitOwner}/${gitRepo}.git`) return undefined;
+    if (url !== sourceUrl && !gitSubmodules) return undefined;
     return credential({ url, owner: gitOwner, user: { organizationId, userId: null } }, signal);
   };
 }

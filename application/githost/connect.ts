@@ -1,5 +1,5 @@
 import { Failure, invalid } from "../../domain/failure.ts";
-import { allowsSomewhere, forbidden, type Principal } from "../../domain/identity/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { ConnectAttempts } from "../../ports/githost/connect_attempts.ts";
 import { cloudConnectUrl, type CloudConnectPorts } from "./cloud_connect_url.ts";
 import { connectState, type ConnectStatePorts } from "./connect_state.ts";
@@ -45,7 +45,8 @@ export function connect(ports: ConnectPorts) {
     source: ConnectSource | undefined,
     signal: AbortSignal,
   ): Promise<ConnectResult> {
-    if (!allowsSomewhere(by, "githost:write")) throw forbidden("githost:write");
+    // For the whole connection: what a member connects serves the organization.
+    demand(by, "githost:write");
     if (source === "cli") return byCommandLine(ports, by, signal);
     const { sources } = await stateOf(by, signal);
     if (source === "oauth")

@@ -1,4 +1,4 @@
-import { allowsSomewhere } from "../../domain/identity/permission.ts";
+import { allows } from "../../domain/identity/permission.ts";
 import type { Members } from "../../ports/identity/members.ts";
 
 export interface MayConnectPorts {
@@ -14,5 +14,5 @@ export async function mayConnectGitHost(
   if (!member) return false;
   const credential = { kind: "session", id: "" } as const;
   const by = { ...member, credential, founder: false, narrowing: null, expiresAt: null };
-  return allowsSomewhere(by, "githost:write");
+  return allows(by, "githost:write");
 }

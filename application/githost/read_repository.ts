@@ -118,7 +118,24 @@ function checkBranch({ branch }: RepositoryPath): void {
   if (branch !== undefined && !isBranchName(branch)) throw invalidField("branch", "this is not a valid branch name");
 }
 
+/** Deeper than any file that people write; an answer with more levels could not be sent. */
+const DEEPEST = 1_000;
+
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [bracket] of text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").matchAll(/[[{\]}]/g)) {
+    depth += bracket === "[" || bracket === "{" ? 1 : -1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
+
 function parsed(text: string): unknown {
+  if (depthOf(text) > DEEPEST) {
+    const why = `it has more than ${DEEPEST} levels. Correct it in the repository`;
+    throw invalid("file_not_json", `Cannot read the file: ${why}`);
+  }
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { seesRepository } from "../../domain/githost/repository_visibility.ts";
-import type { GitAccount, GitHostSource } from "../../domain/githost/repository.ts";
-import { allowsSomewhere, type Principal } from "../../domain/identity/permission.ts";
+import type { GitAccount, GitHostSource, RepositoryName } from "../../domain/githost/repository.ts";
+import { allows, type Principal } from "../../domain/identity/permission.ts";
 import { fingerprint } from "../../domain/identity/token.ts";
 import { cloudConnectUrl, type CloudConnectPorts } from "./cloud_connect_url.ts";
 import { connectState, type ConnectStatePorts } from "./connect_state.ts";
@@ -41,7 +41,7 @@ export function readStatus(ports: ReadStatusPorts) {
       accountsOf(by, signal),
       whereToInstall(by, signal),
     ]);
-    return { state, accounts, ...install };
+    return { state: visibleState(state, accounts, by), accounts, ...install };
   };
 
   async function whereToInstall(
@@ -49,7 +49,7 @@ export function readStatus(ports: ReadStatusPorts) {
     signal: AbortSignal,
   ): Promise<Pick<GitHostStatus, "installUrl" | "cloudUnreachable">> {
     const { gitHost } = ports;
-    if (!allowsSomewhere(by, "githost:write")) return { installUrl: null, cloudUnreachable: false };
+    if (!allows(by, "githost:write")) return { installUrl: null, cloudUnreachable: false };
     const { organizationId } = by;
     if (gitHost.app) return { installUrl: await installUrlFor(by), cloudUnreachable: false };
     if (gitHost.oauth) return { installUrl: null, cloudUnreachable: false };
@@ -93,9 +93,9 @@ export function readHome(ports: ReadStatusPorts) {
   const repositoriesOf = allRepositories(ports);
   return async function (by: Principal, signal: AbortSignal): Promise<GitHostHome> {
     const state = await stateOf(by, signal);
-    if (!state.connected) return { state, accounts: [], repos: [] };
+    if (!state.connected) return { state: visibleState(state, [], by), accounts: [], repos: [] };
     const [accounts, repos] = await Promise.all([accountsOf(by, signal), repositoriesOf(by, signal)]);
-    return { state, accounts, repos };
+    return { state: visibleState(state, accounts, by), accounts, repos };
   };
 }
 
@@ -117,10 +117,11 @@ function visibleAccounts(ports: ReadStatusPorts) {
     for (const account of lists.flat()) if (!once.has(account.id)) once.set(account.id, account);
     const linked = await ports.linkedProjects.repositories(by.organizationId);
     const sees = seesRepository(by, "githost:read", linked);
-    const owners = new Set(linked.filter(sees).map(({ owner }) => owner.toLowerCase()));
+    const named = [...linked, ...grantedNames(by)].filter(sees);
+    const owners = new Set(named.map(({ owner }) => owner.toLowerCase()));
     // A name that no repository has stands for "all of this account".
     return [...once.values()].filter(
-      ({ login }) => owners.has(login.toLowerCase()) || sees({ owner: login, repo: "*" }) || isGranted(by, login),
+      ({ login }) => owners.has(login.toLowerCase()) || sees({ owner: login, repo: "*" }),
     );
   };
 
@@ -133,9 +134,27 @@ function visibleAccounts(ports: ReadStatusPorts) {
   }
 }
 
-/** Returns whether a grant of the member names a repository of this account. */
-function isGranted({ grants }: Principal, login: string): boolean {
-  return grants.some(
-    ({ resource, id }) => resource === "githost" && id.toLowerCase().startsWith(`${login.toLowerCase()}/`),
-  );
+/** Returns the repositories that the grants of a member name. */
+function grantedNames({ grants, narrowing }: Principal): readonly RepositoryName[] {
+  return [...grants, ...(narrowing?.grants ?? [])].flatMap(({ resource, id }) => {
+    const [owner = "", repo = ""] = id.split("/");
+    return resource === "githost" && repo !== "" ? [{ owner, repo }] : [];
+  });
+}
+
+/** Leaves out of the state what only those who see all of the connection may know. */
+function visibleState(state: ConnectionState, accounts: readonly SourcedAccount[], by: Principal): ConnectionState {
+  if (seesRepository(by, "githost:read", [])({ owner: "*", repo: "*" })) return state;
+  const { app, oauth, cli } = state.sources;
+  const logins = new Set(accounts.map(({ login }) => login));
+  const installations = app.installations.filter(({ account }) => logins.has(account.login));
+  const shown = (login: string | null) => (login !== null && logins.has(login) ? login : null);
+  return {
+    ...state,
+    sources: {
+      app: { ...app, installations },
+      oauth: { ...oauth, login: shown(oauth.login) },
+      cli: { ...cli, login: shown(cli.login) },
+    },
+  };
 }

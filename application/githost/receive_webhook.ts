@@ -1,6 +1,6 @@
 import { invalid } from "../../domain/failure.ts";
 import { fieldsOf, readPush, repositoryIn } from "../../domain/githost/push.ts";
-import { fullName } from "../../domain/githost/repository.ts";
+import { fullName, type RepositoryName } from "../../domain/githost/repository.ts";
 import type { DeliveryDecision, DeliveryOutcome, WebhookDelivery } from "../../domain/githost/webhook_delivery.ts";
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { LinkedProjects } from "../../ports/githost/linked_projects.ts";
@@ -25,6 +25,9 @@ export interface WebhookRequest {
 /** The decisions about a delivery, or the work that leads to them. */
 type Work = readonly DeliveryDecision[] | (() => Promise<readonly DeliveryDecision[]>);
 
+/** How many projects of one repository are deployed at a time. */
+const AT_ONCE = 16;
+
 /** The git host waits for ten seconds. */
 const LONGEST_WAIT_MS = 7_000;
 
@@ -36,10 +39,13 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
   const deploy = deployPush(ports);
   const { webhookDeliveries } = ports;
   return async function (request: WebhookRequest): Promise<DeliveryOutcome> {
+    const signer = await webhookSigner(ports, request);
+    // Only now: parsing what anybody sends could take long.
     const body = parsed(request.body);
-    const signer = await webhookSigner(ports, request, body);
     if (body === undefined) throw invalid("invalid_json", "Cannot read the delivery: its body is not valid JSON");
-    const delivery = deliveryOf(request, body, ports.clock.now());
+    if (signer.kind === "hook" && !isAbout(signer.repository, repositoryIn(body)))
+      throw invalid("invalid_delivery", "Cannot accept the delivery: it is about another repository than its webhook");
+    const delivery = deliveryOf(request, { signer, body, at: ports.clock.now() });
     const work = await workOf(delivery, signer, body);
     const known = typeof work === "function" ? undefined : { decisions: work };
     if (known && (await webhookDeliveries.record(delivery, known))) return known;
@@ -70,25 +76,33 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
     if (ignored.length === projects.length) return ignored;
     return async () => {
       const decided: DeliveryDecision[] = [];
-      for (const project of projects) decided.push(await deploy(push, project));
+      for (let first = 0; first < projects.length; first += AT_ONCE) {
+        const some = projects.slice(first, first + AT_ONCE);
+        decided.push(...(await Promise.all(some.map((project) => deploy(push, project)))));
+      }
       return decided;
     };
   }
 }
 
-function deliveryOf({ deliveryId, event }: WebhookRequest, body: unknown, receivedAt: Date): WebhookDelivery {
+/** A git host gives all webhooks that report an event the same id, so the key is the id together with the signer. */
+function deliveryOf(
+  { deliveryId, event }: WebhookRequest,
+  { signer, body, at }: { readonly signer: Signer; readonly body: unknown; readonly at: Date },
+): WebhookDelivery {
   if (!deliveryId || !/^[\w-]{1,100}$/.test(deliveryId) || !event || !/^\w{1,100}$/.test(event)) {
     const missing = "send X-GitHub-Event and X-GitHub-Delivery with it";
     throw invalid("invalid_delivery", `Cannot accept the delivery: ${missing}`);
   }
   const repository = repositoryIn(body);
   const { action } = fieldsOf(body);
+  const hook = signer.kind === "hook" ? ` ${signer.organizationIds.toSorted().join(" ")}` : "";
   return {
-    deliveryId,
+    deliveryId: `${deliveryId}${hook}`,
     event,
     action: typeof action === "string" ? action.slice(0, 100) : null,
     repository: repository ? fullName(repository) : null,
-    receivedAt,
+    receivedAt: at,
   };
 }
 
@@ -97,6 +111,10 @@ async function organizationsOf(installations: AppInstallations, body: unknown): 
   const id = installationIn(body);
   const installation = id === undefined ? undefined : await installations.find(id);
   return installation && !installation.suspended ? [installation.organizationId] : [];
+}
+
+function isAbout(one: RepositoryName, other: RepositoryName | undefined): boolean {
+  return other !== undefined && fullName(one).toLowerCase() === fullName(other).toLowerCase();
 }
 
 function parsed(bytes: Uint8Array): unknown {

@@ -30,16 +30,21 @@ export function nameRepository(ports: NameRepositoryPorts) {
     const { signal } = new AbortController();
     const name = { owner, repo };
     const sources = await find(by, signal);
-    if (sources.length === 0) return { ...change, ...UNCHECKED };
+    if (sources.length === 0) return { ...change, gitOwner: owner, gitRepo: repo, ...UNCHECKED };
     const { value } = await throughSources(name, preferred(sources, name), (access) =>
       ports.gitRepositories.find(access, name, signal),
     );
     const linked = await ports.linkedProjects.repositories(by.organizationId);
-    if (seesRepository(by, "githost:read", linked)(name)) return { ...change, gitAccess: true };
-    if (value.private) throw repositoryNotFound(name);
-    // Cloned as the public sees it, so that its submodules show no more than that.
-    return { ...change, ...UNCHECKED };
+    // Both names are written, so that a concurrent change cannot combine one of them with another.
+    const both = { ...change, gitOwner: owner, gitRepo: repo };
+    if (!seesRepository(by, "githost:read", linked)(name)) {
+      if (value.private) throw repositoryNotFound(name);
+      // Cloned as the public sees it, so that its submodules show no more than that.
+      return { ...both, ...UNCHECKED };
+    }
+    const seesAll = seesRepository(by, "githost:read", [])({ owner, repo: "*" });
+    return { ...both, gitAccess: true, gitSubmodules: seesAll || null };
   };
 }
 
-const UNCHECKED = { gitAccess: null } as const;
+const UNCHECKED = { gitAccess: null, gitSubmodules: null } as const;

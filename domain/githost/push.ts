@@ -35,8 +35,8 @@ export function readPush(body: unknown): Push | undefined {
   if (!SHA.test(after) || !SHA.test(before)) return undefined;
   return {
     repository: named,
-    defaultBranch,
-    ref,
+    defaultBranch: defaultBranch.slice(0, LONGEST_LINE),
+    ref: ref.slice(0, LONGEST_LINE),
     before,
     after,
     deleted: deleted === true || /^0+$/.test(after),

@@ -19,6 +19,8 @@ export interface ProjectSettings {
   readonly gitUrl?: string;
   /** Whether a member who can see the repository linked it; only then builds use the git host's connection. */
   readonly gitAccess?: boolean;
+  /** Whether that member sees all repositories of the owner; only then builds clone its private submodules. */
+  readonly gitSubmodules?: boolean;
   readonly localPath?: string;
   /** Whether an admin set `localPath`; then everyone who may deploy the project may deploy from it. */
   readonly localPathByAdmin?: boolean;
@@ -95,7 +97,11 @@ export function slugOf(name: string): string {
 }
 
 /** The settings of each source; setting one source replaces the others. */
-const SOURCES = [["gitOwner", "gitRepo", "gitAccess"], ["gitUrl"], ["localPath", "localPathByAdmin"]] as const;
+const SOURCES = [
+  ["gitOwner", "gitRepo", "gitAccess", "gitSubmodules"],
+  ["gitUrl"],
+  ["localPath", "localPathByAdmin"],
+] as const;
 
 /**
  * Applies a change to settings; `null` removes. A new source replaces the old one, and unlinking a repository of the git

@@ -126,7 +126,9 @@ function receivedView({ decisions }: DeliveryOutcome) {
 }
 
 function deliveryView(decision: WebhookDecision) {
-  const { deliveryId, event, action, reason, branch, commitSha, deploymentId, receivedAt } = decision;
+  const { event, action, reason, branch, commitSha, deploymentId, receivedAt } = decision;
+  // Without the organizations that registered the webhook.
+  const [deliveryId = ""] = decision.deliveryId.split(" ");
   const about = { reason, branch, commitSha, deploymentId, receivedAt: receivedAt.toISOString() };
   return { deliveryId, event, action, decision: decision.decision, ...about };
 }

@@ -161,6 +161,7 @@ describe("the callback of the git host", () => {
   test("leaves an entry in the audit log", async () => {
     const app = await gitHostApp(BOTH);
     await installApp(app, "acme");
+    app.world.clock.advance(1_000);
     await connectAccount(app, "ada");
     const { data } = (await app.call("GET", "/api/audit?action=githost.connected", { token: app.owner })).body;
     expect(data.map(({ target, outcome }: Record<string, string>) => [target, outcome])).toEqual([

@@ -99,6 +99,30 @@ describe("the role filter", () => {
     expect(namesIn((await app.get("/repos", developer.token)).body)).toEqual([]);
   });
 
+  test("cannot be evaded by two changes of a link at once", async () => {
+    const app = await connected();
+    app.host.addRepository({ owner: "acme", name: "open", private: false });
+    app.host.addAccount("evil");
+    for (const name of ["open", "secret"]) app.host.addRepository({ owner: "evil", name, private: false });
+    const { token } = await member(app, "developer");
+    const body = { name: "Race", gitOwner: "evil", gitRepo: "open" };
+    const { id } = (await app.call("POST", "/api/projects", { token, body })).body.data;
+    const change = (part: object) => app.call("PATCH", `/api/projects/${id}`, { token, body: part });
+    await Promise.all([change({ gitOwner: "acme" }), change({ gitRepo: "secret" })]);
+    const { data } = (await app.call("GET", `/api/projects/${id}`, { token })).body;
+    expect(["acme/open", "evil/secret"]).toContain(`${data.gitOwner}/${data.gitRepo}`);
+    expect((await app.get("/repos/acme/secret", token)).status).toBe(404);
+  });
+
+  test("hides accounts and installations in the state, too", async () => {
+    const app = await connected();
+    app.host.addAccount("beta", "Organization");
+    await installApp(app, "ada");
+    const { state, accounts } = (await app.get("/status", (await member(app, "viewer")).token)).body;
+    expect([accounts, state.sources.app.installations]).toEqual([[], []]);
+    expect(state.connected).toBe(true);
+  });
+
   test("shows owners and admins all of the connection", async () => {
     const app = await connected();
     const admin = await member(app, "admin");
@@ -148,6 +172,7 @@ describe("a repository", () => {
 
   test.each([
     ["/file?file=broken.json", 400, "file_not_json"],
+    ["/file?file=deep.json", 400, "file_not_json"],
     ["/file?file=missing.txt", 404, "file_not_found"],
     ["/file?branch=missing", 404, "branch_not_found"],
     ["/file?branch=--upload-pack%3Dx", 400, "invalid_request"],

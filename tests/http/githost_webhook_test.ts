@@ -81,6 +81,20 @@ describe("a push", () => {
     expect((await deliver(app, "push", payload, secret)).body).toMatchObject({ deployed: 0, ignored: 1 });
   });
 
+  test("has an outcome for each webhook that reports it under one id", async () => {
+    const app = await autoDeploying();
+    const raw = JSON.stringify(pushPayload("acme/shop", { installationId: 4_711 }));
+    const headers = signedHeaders("push", raw, SECRET);
+    expect((await app.call("POST", WEBHOOK, { raw, headers })).body.deployed).toBe(0);
+    const { organizationId } = (await app.world.appInstallations.find(app.installationId))!;
+    await app.post("/repos/acme/shop/webhooks");
+    const secret = (await app.world.repositoryHooks.secret(organizationId, { owner: "acme", repo: "shop" }))!.reveal();
+    const { "x-hub-signature-256": signature = "" } = signedHeaders("push", raw, secret);
+    const again = { ...headers, "x-hub-signature-256": signature };
+    expect((await app.call("POST", WEBHOOK, { raw, headers: again })).body.deployed).toBe(1);
+    expect((await deliveries(app))[0].deliveryId).toBe(headers["x-github-delivery"]);
+  });
+
   test("waits for a running build; of several waiting ones the newest is built", async () => {
     const app = await autoDeploying();
     await push(app);
@@ -179,6 +193,23 @@ describe("the receiver refuses", () => {
     const refused = await app.call("POST", WEBHOOK, { raw, headers: all });
     expect([refused.status, refused.body.code]).toEqual([401, "bad_signature"]);
     expect(await deployments(app)).toEqual([]);
+  });
+
+  test("what is not signed before it is parsed", async () => {
+    const app = await autoDeploying();
+    for (const body of ["{", "[".repeat(100_000), '{"repository":{"full_name":"acme\\u0000/shop"}}']) {
+      const refused = await app.call("POST", WEBHOOK, { raw: body, headers: signedHeaders("push", body, "other") });
+      expect([refused.status, refused.body.code]).toEqual([401, "bad_signature"]);
+    }
+  });
+
+  test("what the webhook of one repository signs about another", async () => {
+    const app = await autoDeploying();
+    const { organizationId } = (await app.world.appInstallations.find(app.installationId))!;
+    await app.post("/repos/acme/shop/webhooks");
+    const secret = (await app.world.repositoryHooks.secret(organizationId, { owner: "acme", repo: "shop" }))!.reveal();
+    const forged = { ...pushPayload("acme/secret"), parent: { full_name: "acme/shop" } };
+    expect((await deliver(app, "push", forged, secret)).body.code).toBe("invalid_delivery");
   });
 
   test("everything while no secret is configured", async () => {

@@ -80,8 +80,12 @@ export interface EngineSettings {
   readonly publicHost: string;
   /** Base URL that repositories of the git host are cloned from. */
   readonly githostUrl: string;
-  /** Returns the credential for a repository of the git host that a project is built from. */
-  readonly credentialFor: (project: Project, url: string, signal: AbortSignal) => Promise<Secret | undefined>;
+  /** Returns the credential for a repository of the git host that a deployment is built from, or for a submodule of it. */
+  readonly credentialFor: (
+    project: Project,
+    clone: { readonly url: string; readonly sourceUrl: string },
+    signal: AbortSignal,
+  ) => Promise<Secret | undefined>;
   /** The runtime of projects that choose none. */
   readonly runtime: RuntimeName | "auto";
   /** Returns the key of a project's build caches, which other projects cannot guess. */

@@ -4,6 +4,10 @@ import { APP, connectAccount, gitHostApp, installApp, OAUTH } from "../../suppor
 
 const NEVER = new AbortController().signal;
 
+function at(path: string): string {
+  return `https://git.example.com/${path}`;
+}
+
 async function linked(owner: string, repo: string) {
   const app = await gitHostApp({ githostApp: APP, githostOAuth: OAUTH });
   app.host.addRepository({ owner: "ada", name: "private" });
@@ -13,7 +17,8 @@ async function linked(owner: string, repo: string) {
   const { id, organizationId } = (await app.call("POST", "/api/projects", { token: app.owner, body })).body.data;
   const project = (await app.world.projects.find(organizationId, id))!;
   const credential = projectCredential({ ...app.world, githostUrl: "https://git.example.com", mode: "self-hosted" });
-  return { app, project, of: (url: string) => credential(project, `https://git.example.com/${url}`, NEVER) };
+  const sourceUrl = at(`${owner}/${repo}.git`);
+  return { app, project, credential, of: (path: string) => credential(project, { url: at(path), sourceUrl }, NEVER) };
 }
 
 describe("projectCredential()", () => {
@@ -40,16 +45,22 @@ describe("projectCredential()", () => {
     }
   });
 
-  test("is none for a repository that nobody who sees it has linked", async () => {
-    const { app, project, of } = await linked("acme", "shop");
-    await app.world.projects.change(project.organizationId, project.id, {
-      change: () => ({ settings: { gitOwner: "acme", gitRepo: "shop" } }),
-      at: new Date(),
-    });
-    const changed = (await app.world.projects.find(project.organizationId, project.id))!;
-    expect(changed.settings.gitAccess).toBeUndefined();
-    const credential = projectCredential({ ...app.world, githostUrl: "https://git.example.com", mode: "self-hosted" });
-    expect(await credential(changed, "https://git.example.com/acme/shop.git", NEVER)).toBeUndefined();
+  test("is none for a repository that nobody who sees it has linked, nor for a former source", async () => {
+    const { project, credential, of } = await linked("acme", "shop");
+    const url = "https://git.example.com/acme/shop.git";
+    const former = { url, sourceUrl: "https://git.example.com/evil/fork.git" };
+    expect(await credential(project, former, NEVER)).toBeUndefined();
+    const unchecked = { ...project, settings: { gitOwner: "acme", gitRepo: "shop" } };
+    expect(await credential(unchecked, { url, sourceUrl: url }, NEVER)).toBeUndefined();
     expect(await of("acme/shop.git")).toBeDefined();
+  });
+
+  test("is for submodules of the same owner where somebody who sees all of it has linked the repository", async () => {
+    const { app, project, credential, of } = await linked("acme", "shop");
+    expect(app.host.tokens.get((await of("acme/secret.git"))!.reveal())?.login).toBe("ada");
+    const { gitSubmodules: _, ...settings } = project.settings;
+    const sourceUrl = "https://git.example.com/acme/shop.git";
+    const submodule = { url: "https://git.example.com/acme/secret.git", sourceUrl };
+    expect(await credential({ ...project, settings }, submodule, NEVER)).toBeUndefined();
   });
 });

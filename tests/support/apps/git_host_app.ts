@@ -19,6 +19,7 @@ export async function gitHostApp(settings: Partial<AppSettings> = {}) {
       "package.json": '{"name":"shop"}',
       "src/index.ts": "export {};",
       "broken.json": "{",
+      "deep.json": "[".repeat(20_000) + "]".repeat(20_000),
       "README.md": "# Shop",
     },
     "feature/cart": { "package.json": '{"name":"cart"}' },

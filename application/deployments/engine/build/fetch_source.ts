@@ -66,7 +66,8 @@ interface Target {
 async function fetchInto(run: StepRun, source: FetchableSource, target: Target): Promise<Commit> {
   const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
   const ssh = await sshAccess(run.ports, run.project, source);
-  const credentialFor = (url: string) => run.settings.credentialFor(run.project, url, target.signal);
+  const sourceUrl = source.kind === "git" ? source.url : "";
+  const credentialFor = (url: string) => run.settings.credentialFor(run.project, { url, sourceUrl }, target.signal);
   const loginAdvice = linkAdvice(run.project);
   const into = { ...target, log, credentialFor, ...(loginAdvice && { loginAdvice }), ...(ssh && { ssh }) };
   return run.ports.sources.fetch(exactly(source, run.deployment), into);
