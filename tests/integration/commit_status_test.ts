@@ -8,8 +8,10 @@ import type { PostgresWorld } from "../../adapters/postgres/postgres_world.ts";
 import { watchCommitReports } from "../../application/githost/watch_commit_reports.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { Project } from "../../domain/projects/project.ts";
+import type { World } from "../../ports/world.ts";
 import { failureOf, NEVER, REFUSED } from "../contracts/git_host_stage.ts";
 import { eventually } from "../support/eventually.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/database/postgres_stores.ts";
 import { aDeployment, anOrganization, aProject } from "../support/database/store_builders.ts";
 import { EmulatedGitHost } from "../support/peers/emulated_git_host.ts";
@@ -18,6 +20,7 @@ import { hostSettings } from "../support/peers/host_settings.ts";
 setDefaultTimeout(60_000);
 
 const SHOP = { owner: "acme", repo: "shop" };
+const SITE_URL = "https://git.example.com/acme/site.git";
 const LINKED = { gitOwner: "acme", gitRepo: "shop", gitAccess: true };
 
 let lifetime: AsyncDisposableStack;
@@ -27,7 +30,6 @@ let installationId: number;
 let first: PostgresWorld;
 let second: PostgresWorld;
 let organizationId: string;
-const statements: string[] = [];
 const log = new MemoryLog();
 
 beforeAll(async () => {
@@ -38,7 +40,7 @@ beforeAll(async () => {
   clients = new OctokitClients(hostSettings(host));
   const { url } = opened.use(await migratedDatabase());
   const vault = await vaultOf();
-  first = opened.use(await openStores({ url, vault, onStatement: (text) => statements.push(text) }));
+  first = opened.use(await openStores({ url, vault }));
   second = opened.use(await openStores({ url, vault }));
   organizationId = (await anOrganization(first)).id;
   const connected = { organizationId, connectedBy: "usr_1", connectedAt: new Date() };
@@ -56,7 +58,7 @@ beforeEach(() => {
 });
 
 /** Reports as one server process does, until disposed. */
-function aProcess(stores: PostgresWorld): AsyncDisposable {
+function aProcess(stores: Omit<PostgresWorld, "commitReports"> & Pick<World, "commitReports">): AsyncDisposable {
   const stopping = new AbortController();
   const ports = {
     ...memoryWorld(),
@@ -180,16 +182,24 @@ test("a token that may only clone may not set statuses", async () => {
   expect(await failureOf(put, token)).toMatchObject(REFUSED);
 });
 
-test("deployments of a project without the git host cost no statement", async () => {
+test("deployments of a project without the git host do not wake anything", async () => {
+  const looks = { begun: 0, ended: 0 };
+  const commitReports = intercepted(first.commitReports, "nextDueMs", async (proceed) => {
+    looks.begun++;
+    const ms = await proceed();
+    looks.ended++;
+    return ms;
+  });
   await using processes = new AsyncDisposableStack();
-  processes.use(aProcess(first));
-  const project = await aProject(first, { organizationId, settings: { gitUrl: `${host.webUrl}/acme/shop.git` } });
-  await untilIdle();
-  await first.signals.handled(10_000);
-  statements.length = 0;
-  const deployment = await deploymentOf(project);
+  processes.use(aProcess({ ...first, commitReports }));
+  await eventually(
+    async () => looks,
+    ({ ended }) => ended > 0,
+  );
+  const before = { ...looks };
+  const deployment = await deploymentOf(await aProject(first, { organizationId, settings: { gitUrl: SITE_URL } }));
   await change(deployment, { status: "ready" });
-  await first.signals.handled(10_000);
-  expect(statements.length).toBeGreaterThan(0);
-  expect(statements.filter((text) => text.includes("commit_reports"))).toEqual([]);
+  // What was announced has arrived by now.
+  expect(await first.signals.handled(10_000)).toBe(true);
+  expect(looks).toEqual(before);
 });

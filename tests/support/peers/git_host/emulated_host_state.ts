@@ -14,6 +14,7 @@ export interface InstallationToken {
 export interface EmulatedDevice {
   readonly userCode: string;
   readonly expiresAt: number;
+  readonly scopes: readonly string[];
   intervalSeconds: number;
   lastAskedAt: number;
   state: "pending" | "denied" | "expired" | { readonly login: string };
@@ -25,6 +26,7 @@ export const APP_PERMISSIONS = {
   contents: "write",
   metadata: "read",
   repository_hooks: "write",
+  statuses: "write",
 } as const;
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
@@ -47,7 +49,7 @@ export class EmulatedHostState extends MemoryGitHostState {
   /** Objects by id, as `owner/name branch path`. */
   readonly trees = new Map<string, { readonly repository: string; readonly branch: string; readonly path: string }>();
   installationTokenSeconds = 3_600;
-  /** Whether user tokens expire and can be renewed, as the app's settings decide. */
+  /** Whether user tokens expire and can be renewed, as the app's settings decide. Those of OAuth apps do not. */
   expiringUserTokens = true;
   deviceFlowEnabled = true;
   deviceIntervalSeconds = 0;

@@ -1,5 +1,4 @@
 import type { OAuthGrant } from "../../../../domain/githost/oauth_grant.ts";
-import { Secret } from "../../../../domain/secret.ts";
 import type { EmulatedHostState } from "./emulated_host_state.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,14 +13,16 @@ export function answerOAuth(state: EmulatedHostState, path: string, body: Fields
   return undefined;
 }
 
-function startDevice(state: EmulatedHostState, { client_id: clientId }: Fields): object {
+function startDevice(state: EmulatedHostState, { client_id: clientId, scope }: Fields): object {
   if (clientId !== state.clientId) return problem("incorrect_client_credentials", "The client_id is incorrect.");
   if (!state.deviceFlowEnabled) return problem("device_flow_disabled", "Device Flow must be explicitly enabled.");
   const deviceCode = crypto.randomUUID();
   const userCode = `WXYZ-${state.number()}`;
   const expiresAt = Date.now() + 900_000;
   const intervalSeconds = state.deviceIntervalSeconds;
-  state.deviceLogins.set(deviceCode, { userCode, expiresAt, intervalSeconds, lastAskedAt: 0, state: "pending" });
+  const scopes = typeof scope === "string" ? scope.split(" ").filter(Boolean) : [];
+  const pending = { userCode, expiresAt, intervalSeconds, scopes, lastAskedAt: 0, state: "pending" } as const;
+  state.deviceLogins.set(deviceCode, { ...pending });
   const verification = { verification_uri: `${state.webUrl}/login/device`, expires_in: 900, interval: intervalSeconds };
   return { device_code: deviceCode, user_code: userCode, ...verification };
 }
@@ -65,21 +66,21 @@ function exchangeDevice(state: EmulatedHostState, deviceCode: string): object {
   if (device.state === "pending")
     return problem("authorization_pending", "The authorization request is still pending.");
   state.deviceLogins.delete(deviceCode);
-  return deviceGrantShape(state, device.state.login);
+  return deviceGrantShape(state, device.state.login, device.scopes);
 }
 
 /** Tokens that are renewed without the client secret. */
-function deviceGrantShape(state: EmulatedHostState, login: string): object {
-  const grant = grantShape(state, login);
+function deviceGrantShape(state: EmulatedHostState, login: string, scopes: readonly string[] = []): object {
+  const grant = grantShape(state, login, scopes);
   if ("refresh_token" in grant) state.deviceGrants.add(String(grant.refresh_token));
   return grant;
 }
 
-function grantShape(state: EmulatedHostState, login: string): object {
+function grantShape(state: EmulatedHostState, login: string, scopes: readonly string[] = []): object {
   const grant: OAuthGrant = state.expiringUserTokens
     ? state.grant(login)
-    : { token: new Secret(state.issueToken(login, { scopes: [] }).reveal()), refreshToken: null, expiresAt: null };
-  const base = { access_token: grant.token.reveal(), token_type: "bearer", scope: "" };
+    : { token: state.issueToken(login, { scopes }), refreshToken: null, expiresAt: null };
+  const base = { access_token: grant.token.reveal(), token_type: "bearer", scope: scopes.join(",") };
   if (!grant.refreshToken) return base;
   const expiry = { expires_in: 28_800, refresh_token_expires_in: 15_897_600 };
   return { ...base, refresh_token: grant.refreshToken.reveal(), ...expiry };
