@@ -59,6 +59,10 @@ export function verifyInstallation(ports: VerifyInstallationPorts) {
       const sentence = `Cannot connect the app of "${account.login}": it belongs to another organization here already`;
       throw conflict("installation_taken", sentence);
     });
+    // An account has one installation of an app, so the host has not reported that a former one is gone.
+    for (const former of await appInstallations.list(organizationId)) {
+      if (former.account.id === account.id && former.id !== id) await appInstallations.remove(former.id);
+    }
     return { next: "connected", account: account.login };
   };
 

@@ -146,6 +146,19 @@ describe("a server with the app of the git host", () => {
     expectHidden(asked.map(({ text }) => text).join("\n"), { secret });
   });
 
+  test("is connected again after an uninstallation that nobody reported", async () => {
+    const [{ id }] = (await scene.state()).sources.app.installations;
+    scene.host.uninstall(id);
+    expect((await scene.get("/repos")).body.code).toBe("githost_login_expired");
+    await scene.host.fail("down");
+    expect((await scene.post("/connect")).body).toEqual({ connected: true });
+    await scene.host.fail(null);
+    expect((await scene.post("/connect")).body.flow).toBe("redirect");
+    const other = await scene.installApp("acme");
+    expect((await scene.state()).sources.app.installations).toEqual([{ id: other, account: "acme", suspended: false }]);
+    expect((await scene.get("/repos?search=shop")).body.total).toBe(1);
+  });
+
   test("has written no secret to its output, its data folder or in plain text to its database", async () => {
     const tokens = [...scene.host.installationTokens.keys(), ...scene.host.tokens.keys()];
     const secrets = { ...scene.secrets, ...Object.fromEntries(tokens.map((token) => [`token ${token}`, token])) };

@@ -35,7 +35,7 @@ describe("a server without an app", () => {
   const names = async () =>
     (await scene.get("/repos")).body.data.map(({ fullName }: { fullName: string }) => fullName).sort();
 
-  test("is connected by OAuth in the browser, and stays so when it is killed", async () => {
+  test("is connected by OAuth in the browser, stays so when it is killed, and is connected again once the login is refused", async () => {
     const { body } = await scene.post("/connect");
     expect(body.url).toStartWith(`${scene.host.webUrl}/login/oauth/authorize?client_id=${scene.host.clientId}&`);
     const denied = new URL(body.url).searchParams.get("state")!;
@@ -49,6 +49,16 @@ describe("a server without an app", () => {
     });
     expect(await names()).toEqual(["acme/shop", "ada/site"]);
     expect((await scene.get("/repos/acme/shop/clone-token")).body.code).toBe("no_installation");
+    expect((await scene.post("/connect")).body).toEqual({ connected: true });
+
+    for (const issued of [scene.host.tokens, scene.host.refreshTokens]) issued.clear();
+    expect((await scene.get("/repos")).body.code).toBe("githost_login_expired");
+    await scene.host.fail("down");
+    expect((await scene.post("/connect")).body).toEqual({ connected: true });
+    await scene.host.fail(null);
+    expect((await scene.post("/connect")).body.flow).toBe("redirect");
+    await scene.connectAccount();
+    expect(await names()).toEqual(["acme/shop", "ada/site"]);
     expect((await scene.post("/disconnect", { source: "oauth" })).body).toEqual({ success: true, source: "oauth" });
     expect((await scene.get("/repos")).body.code).toBe("githost_not_connected");
   });

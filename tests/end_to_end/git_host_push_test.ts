@@ -115,7 +115,7 @@ describe("a push", () => {
     const payload = pushPayload(SITE, { ...push, installationId });
     const deliveryId = crypto.randomUUID();
     const before = (await deployments()).length;
-    await killBeforeItIsQueued(() => scene.deliverEvent("push", payload, deliveryId));
+    await killBeforeItChanges("deployments", () => scene.deliverEvent("push", payload, deliveryId));
     await scene.slipway.start();
     expect(await deployments()).toHaveLength(before);
 
@@ -131,6 +131,18 @@ describe("a push", () => {
     expect(await ofCommit(push.after)).toHaveLength(1);
   });
 
+  test("of a killed server that had queued it stays one deployment when it is reported again", async () => {
+    const push = await scene.push(SITE, { "index.html": "ninth" });
+    const payload = pushPayload(SITE, { ...push, installationId });
+    const deliveryId = crypto.randomUUID();
+    await killBeforeItChanges("webhook_decisions", () => scene.deliverEvent("push", payload, deliveryId));
+    await scene.slipway.start();
+    await query(scene.database.url, `update webhook_deliveries set claimed_at = claimed_at - ${LATER}`);
+    const answers = [await scene.deliverEvent("push", payload, deliveryId), await deliverByHook(payload)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    await served(push.after, "ninth");
+  });
+
   test("is not deployed once the app is uninstalled: the state says so, and the project stays and serves", async () => {
     await scene.host.uninstall(installationId);
     const example = webhookExample("installation", ({ action }) => action === "deleted");
@@ -141,25 +153,30 @@ describe("a push", () => {
     const answer = await scene.deliver(SITE, push, installationId);
     expect(await answer.json()).toEqual({ success: true, deployed: 0, ignored: 0 });
     expect((await project.call("GET", `/api/projects/${project.id}`)).status).toBe(200);
-    expect(await project.page()).toBe("eighth");
+    expect(await project.page()).toBe("ninth");
   });
 
-  /** Sends a delivery, and kills the server after it has claimed delivery and push, before it stores the deployment. */
-  async function killBeforeItIsQueued(deliver: () => Promise<Response>): Promise<void> {
+  /** Sends a delivery, and kills the server once it waits for this table. It ends without having changed it. */
+  async function killBeforeItChanges(table: string, deliver: () => Promise<Response>): Promise<void> {
     const sql = postgres(scene.database.url, { max: 2, onnotice: () => {} });
+    const claimed = () =>
+      sql`select 1 from webhook_deliveries where finished_at is null and claimed_at > now() - interval '1 minute'`;
+    const waiting = () => sql`select 1 from pg_locks where relation = ${table}::regclass and not granted`;
     try {
       await sql.begin(async (locked) => {
-        await locked`lock table deployments in share row exclusive mode`;
+        await locked.unsafe(`lock table ${table} in share row exclusive mode`);
         const answer = deliver().then(
           () => "answered",
           () => "cut off",
         );
-        await eventually(
-          () => sql`select 1 from webhook_deliveries where finished_at is null`,
-          ({ length }) => length === 2,
-        );
+        // The delivery and the push are claimed.
+        await eventually(claimed, ({ length }) => length === 2);
+        await eventually(waiting, ({ length }) => length > 0);
         await scene.slipway.kill();
         expect(await answer).toBe("cut off");
+        // PostgreSQL would carry out what it was sent.
+        await locked`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`;
       });
     } finally {
       await sql.end();

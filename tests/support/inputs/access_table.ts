@@ -66,9 +66,6 @@ GET    /api/backup-destinations/:id           401 404 200 200 403 200
 PATCH  /api/backup-destinations/:id           401 404 403 403 403 200
 DELETE /api/backup-destinations/:id           401 404 403 403 403 200
 POST   /api/backup-destinations/:id/preflight 401 404 403 403 403 200
-GET    /api/cloud/link                        401 404 403 403 403 200
-PUT    /api/cloud/link                        401 200 403 403 403 200
-DELETE /api/cloud/link                        401 404 403 403 403 200
 GET    /api/githost/status                    401 200 200 200 403 200
 GET    /api/githost/home                      401 200 200 200 403 200
 GET    /api/githost/local-status              401 200 200 200 403 200
@@ -76,7 +73,6 @@ POST   /api/githost/connect                   401 400 403 200 403 200
 GET    /api/githost/connect/poll              401 200 200 200 403 200
 GET    /api/githost/connect/redirect          400 400 400 400 400 400
 POST   /api/githost/connect/redirect          400 400 400 400 400 400
-POST   /api/githost/disconnect                401 200 403 403 403 200
 GET    /api/githost/repos                     401 400 200 200 403 200
 POST   /api/githost/repos                     401 400 403 201 403 201
 GET    /api/githost/orgs/:org/repos           401 400 200 200 403 200
@@ -90,6 +86,10 @@ GET    /api/githost/repos/:owner/:repo/webhooks 401 400 200 200 403 200
 POST   /api/githost/repos/:owner/:repo/webhooks 401 400 403 200 403 200
 DELETE /api/githost/repos/:owner/:repo/webhooks 401 400 403 403 403 200
 POST   /api/githost/webhook                   401 401 401 401 401 401
+POST   /api/githost/disconnect                401 200 403 403 403 200
+GET    /api/cloud/link                        401 404 403 403 403 200
+PUT    /api/cloud/link                        401 200 403 403 403 200
+DELETE /api/cloud/link                        401 404 403 403 403 200
 GET    /api/projects/:id/webhook-deliveries   401 404 200 200 200 200
 GET    /api/deployments                       401 200 200 200 403 200
 POST   /api/deployments                       401 404 403 202 403 202
