@@ -51,6 +51,7 @@ export async function furnish({ call, owner, world }: Furnishable) {
     if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.text}`);
     return (answer.body.data?.id ?? answer.body.sessionId) as string;
   };
+  const hook = await furnishGitHost({ call, owner, world });
   const project = await id("POST", "/api/projects", { name: "Harbour", gitOwner: "acme", gitRepo: "harbour" });
   await id("POST", `/api/projects/${project}/deploy-key`, {});
   await world.deployKeys.pinHostKey(project, HOST_KEY);
@@ -63,7 +64,6 @@ export async function furnish({ call, owner, world }: Furnishable) {
   await call("POST", `/api/projects/folder/upload/${scanned}`, { token: owner, raw: archive() });
   await id("PUT", "/api/cloud/link", { url: "https://cloud.example.com", token: "slp_cloud" });
   const { userId } = await member({ call, owner }, "viewer");
-  const hook = await furnishGitHost({ call, owner, world });
   const deployments = await furnishDeployments(world, await deploy(call, owner, project));
   return { project, domain, server, destination, token, upload, scanned, member: userId, hook, ...deployments };
 }
@@ -145,7 +145,7 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
     "POST /api/projects": { name: `Quay ${who}` },
     "POST /api/projects/ensure": { name: "Quay" },
     "PATCH /api/projects/:id": { name: "Renamed" },
-    "POST /api/projects/:id/git/link": { owner: "acme", repo: "other" },
+    "POST /api/projects/:id/git/link": { owner: "acme", repo: "harbour" },
     "POST /api/projects/:id/auto-deploy": { enabled: false },
     "POST /api/projects/:id/deploy-key": { replace: true },
     "PATCH /api/projects/:id/env": { upserts: [{ key: "A", value: "b" }] },
