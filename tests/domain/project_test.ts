@@ -110,9 +110,10 @@ describe("mergeSettings()", () => {
     expect(mergeSettings({ ...link, autoDeploy: true }, { ...change, autoDeploy: true })).toHaveProperty("autoDeploy");
   });
 
-  test("keeps deploying on pushes to another repository", () => {
+  test("stops deploying on pushes once another repository is linked, which nothing may report", () => {
     const merged = mergeSettings({ ...link, autoDeploy: true }, { gitOwner: "acme", gitRepo: "store" });
-    expect(merged).toEqual({ gitOwner: "acme", gitRepo: "store", autoDeploy: true });
+    expect(merged).toEqual({ gitOwner: "acme", gitRepo: "store" });
+    expect(mergeSettings({ ...link, autoDeploy: true }, { ...link, port: 80 }).autoDeploy).toBe(true);
   });
 
   test("leaves no key of a removed setting", () => {
