@@ -1,6 +1,7 @@
 import { refusedByHost, webhookNotFound } from "../../domain/githost/host_failures.ts";
 import type { RepositoryName } from "../../domain/githost/repository.ts";
-import type { GitHooks, HookSettings, HostHook } from "../../ports/githost/git_hooks.ts";
+import type { HostHook } from "../../domain/githost/host_hook.ts";
+import type { GitHooks, HookSettings } from "../../ports/githost/git_hooks.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
 import type { MemoryGitHostState, MemoryRepository } from "./git_host.ts";
 

@@ -10,7 +10,8 @@ import type { HostInstallation } from "../../domain/githost/app_installation.ts"
 import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
 import type { GitAccount, Repository, RepositoryName } from "../../domain/githost/repository.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { HookSettings, HostHook } from "../../ports/githost/git_hooks.ts";
+import type { HostHook } from "../../domain/githost/host_hook.ts";
+import type { HookSettings } from "../../ports/githost/git_hooks.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import { MemoryClock } from "./clock.ts";

@@ -1,5 +1,4 @@
 import type { HostHook } from "../../domain/githost/host_hook.ts";
-export type { HostHook } from "../../domain/githost/host_hook.ts";
 import type { RepositoryName } from "../../domain/githost/repository.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { HostAccess } from "./host_access.ts";
