@@ -65,7 +65,11 @@ export function prepareSource(ports: PrepareSourcePorts) {
     if (request.source !== "githost") return undefined;
     const linked = await ports.linkedProjects.repositories(by.organizationId);
     if (!seesRepository(by, "githost:read", linked)(request)) return undefined;
-    return (url) => credential({ url, owner: request.owner, user: by }, signal);
+    const { owner, repo } = request;
+    const seesAll = seesRepository(by, "githost:read", [])({ owner, repo: "*" });
+    const own = `${ports.githostUrl}/${owner}/${repo}.git`;
+    // Submodules show a member no more than the member sees.
+    return async (url) => (url === own || seesAll ? credential({ url, owner, user: by }, signal) : undefined);
   }
 
   /** Uses a temporary folder that is always removed; the sweep removes the folder of a killed server. */
