@@ -22,7 +22,7 @@ export function createRepository(ports: ReadRepositoryPorts) {
     if (!isGitName(name)) throw invalidField("name", "this is not a valid name on a git host");
     if (owner !== undefined && !isGitName(owner)) throw invalidField("owner", "this is not a valid name on a git host");
     demand(by, "githost:write", { id: owner === undefined ? name : `${owner}/${name}` });
-    const own = (await find(by, signal)).filter(({ isShared }) => isShared);
+    const own = (await find(by, signal)).filter(({ isOwn }) => isOwn);
     // An app cannot create repositories for a user, only for an organization.
     const able = own.filter(({ source, account }) => source !== "app" || account?.type === "Organization");
     const [first] = owner === undefined ? able.filter(({ source }) => source !== "app") : fitting(able, owner);

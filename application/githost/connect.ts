@@ -3,13 +3,12 @@ import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { ConnectAttempts } from "../../ports/githost/connect_attempts.ts";
 import { cloudConnectUrl, type CloudConnectPorts } from "./cloud_connect_url.ts";
 import { connectState, type ConnectStatePorts } from "./connect_state.ts";
-import { connectionState, type ConnectionStatePorts } from "./connection_state.ts";
 import type { GitHostSettings } from "./git_host_settings.ts";
 import { freshGrant } from "./fresh_grant.ts";
 import { authorizeUrl, installUrl } from "./host_urls.ts";
-import { isLoginExpired } from "./usable_sources.ts";
+import { commandLineToken, isLoginExpired, type UsableSourcesPorts } from "./usable_sources.ts";
 
-export interface ConnectPorts extends ConnectionStatePorts, ConnectStatePorts, CloudConnectPorts {
+export interface ConnectPorts extends UsableSourcesPorts, ConnectStatePorts, CloudConnectPorts {
   readonly connectAttempts: ConnectAttempts;
   readonly gitHost: GitHostSettings;
   /** Begins to ask the git host whether device logins have completed. */
@@ -38,7 +37,7 @@ export type ConnectSource = "oauth" | "cli";
  * client, then the cloud that the organization is linked to.
  */
 export function connect(ports: ConnectPorts) {
-  const stateOf = connectionState(ports);
+  const commandLine = commandLineToken(ports);
   const { gitHost } = ports;
   return async function (
     by: Principal,
@@ -48,12 +47,11 @@ export function connect(ports: ConnectPorts) {
     // For the whole connection: what a member connects serves the organization.
     demand(by, "githost:write");
     if (source === "cli") return byCommandLine(ports, by, signal);
-    const { sources } = await stateOf(by, signal);
     if (source === "oauth")
       return (await hasLogin(ports, by, signal)) ? { connected: true } : byOAuth(ports, by, signal);
     if (gitHost.app) return (await isInstalled(ports, by, signal)) ? { connected: true } : toInstall(ports, by);
     if (gitHost.oauth) return (await hasLogin(ports, by, signal)) ? { connected: true } : byOAuth(ports, by, signal);
-    if (sources.cli.available) return { connected: true };
+    if (await commandLine(by.organizationId, signal)) return { connected: true };
     const url = await cloudConnectUrl(ports, by.organizationId, signal);
     if (url !== undefined) return { connected: false, flow: "redirect", url };
     return byCommandLine(ports, by, signal);

@@ -23,7 +23,7 @@ export interface UsableSource {
   /** The account that the app is installed on. */
   readonly account?: GitAccount;
   /** Whether it is the caller's own or the organization's, not another member's. */
-  readonly isShared: boolean;
+  readonly isOwn: boolean;
 }
 
 /** Who uses the git host: a member, or a build of a project that no member waits for. */
@@ -53,11 +53,11 @@ export function usableSources(ports: UsableSourcesPorts) {
     const sources: UsableSource[] = installations
       .filter(({ suspended }) => !suspended)
       .map(({ id, account }) => {
-        return { source: "app", access: { kind: "installation", installationId: id }, account, isShared: true };
+        return { source: "app", access: { kind: "installation", installationId: id }, account, isOwn: true };
       });
     const own = accounts.filter((account) => account.userId === userId);
     sources.push(...(await ofAccounts(own, true)));
-    if (login) sources.push({ source: "cli", access: { kind: "token", token: login }, isShared: true });
+    if (login) sources.push({ source: "cli", access: { kind: "token", token: login }, isOwn: true });
     sources.push(
       ...(await ofAccounts(
         accounts.filter((account) => !own.includes(account)),
@@ -67,10 +67,10 @@ export function usableSources(ports: UsableSourcesPorts) {
     if (sources.length === 0 && expired) throw expired;
     return sources;
 
-    async function ofAccounts(those: readonly OAuthAccount[], isShared: boolean): Promise<readonly UsableSource[]> {
+    async function ofAccounts(those: readonly OAuthAccount[], isOwn: boolean): Promise<readonly UsableSource[]> {
       const grants = await Promise.all(those.map((account) => grantOf(account, signal).catch(noteExpired)));
       return grants.flatMap((grant) =>
-        grant ? [{ source: "oauth" as const, access: { kind: "token" as const, token: grant.token }, isShared }] : [],
+        grant ? [{ source: "oauth" as const, access: { kind: "token" as const, token: grant.token }, isOwn }] : [],
       );
     }
 
