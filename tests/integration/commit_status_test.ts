@@ -167,6 +167,11 @@ test("an app without the permission is left alone, silently", async () => {
   await using processes = new AsyncDisposableStack();
   processes.use(aProcess(first));
   const deployment = await deploymentOf(await aLinkedProject());
+  // A change while the first report is under way would be reported at once.
+  await eventually(
+    async () => log.lines.length,
+    (lines) => lines > 0,
+  );
   await untilIdle();
   await change(deployment, { status: "ready" });
   await untilIdle();

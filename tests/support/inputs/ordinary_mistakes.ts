@@ -83,6 +83,8 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   "Deploying on a push": async (slipway) => {
     const { project } = await siteOf(slipway);
+    const link = { owner: "acme", repo: "harbour" };
+    await project.call("POST", `/api/projects/${project.id}/git/link`, { body: link });
     const body = { enabled: true };
     return (await project.call("POST", `/api/projects/${project.id}/auto-deploy`, { body })).body.error;
   },
