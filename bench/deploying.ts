@@ -5,7 +5,7 @@ import { tempFolder } from "./temp_folder.ts";
 
 /** The admin token of benchmarked servers. */
 export const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
-const ROUNDS = 5;
+const ROUNDS = 3;
 const SETTLED_MS = 20;
 
 /** Measures the milliseconds of a deployment and of the baseline alternately. */
