@@ -1,4 +1,5 @@
 import { loggedError } from "../../domain/logged_error.ts";
+import type { GitHostSettings } from "./git_host_settings.ts";
 import { checkDeviceLogins, type DeviceLoginPorts } from "./device_logins.ts";
 
 const CHECK_MS = 1_000;
@@ -9,9 +10,11 @@ const WATCHED_MS = 1_800_000;
  * Checks the logins on other devices for as long as one may be pending: after the start of the server, which may have been
  * killed meanwhile, and after each that began here.
  */
-export function watchDeviceLogins(ports: DeviceLoginPorts) {
+export function watchDeviceLogins(ports: DeviceLoginPorts & { readonly gitHost: GitHostSettings }) {
   const check = checkDeviceLogins(ports);
-  let watchedUntil = performance.now() + WATCHED_MS;
+  // Where users log in otherwise there are none, and an idle server asks for nothing.
+  const { oauth } = ports.gitHost;
+  let watchedUntil = performance.now() + (oauth && !oauth.hasSecret ? WATCHED_MS : 0);
   let begun = Promise.withResolvers<void>();
   return {
     /** Called when a login has begun. */
