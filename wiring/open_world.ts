@@ -21,6 +21,7 @@ import { OctokitAccounts } from "../adapters/githost/octokit_accounts.ts";
 import { OctokitClients } from "../adapters/githost/octokit_clients.ts";
 import { OctokitCommitStatuses } from "../adapters/githost/octokit_commit_statuses.ts";
 import { OctokitHooks } from "../adapters/githost/octokit_hooks.ts";
+import { OctokitPullRequestComments } from "../adapters/githost/octokit_pull_request_comments.ts";
 import { OctokitRepositories } from "../adapters/githost/octokit_repositories.ts";
 import { HttpCloudGitHost } from "../adapters/cloud/cloud_git_host.ts";
 import { DispatchingObjectStorages } from "../adapters/dispatch/dispatching_object_storages.ts";
@@ -128,6 +129,7 @@ function openGitHost({ githostApiUrl, githostApp, githostOAuth, githostToken, gi
     gitAccounts: new OctokitAccounts(clients),
     gitHooks: new OctokitHooks(clients),
     gitRepositories: new OctokitRepositories(clients),
+    pullRequestComments: new OctokitPullRequestComments(clients),
   };
 }
 

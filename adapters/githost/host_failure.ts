@@ -27,6 +27,11 @@ export function hasStatus(error: unknown, status: number): error is HttpError {
   return isHttpError(error) && error.response !== undefined && error.status === status;
 }
 
+/** Returns whether an error is the answer that this access may not do something, and not a rate limit. */
+export function isForbidden(error: unknown): error is HttpError {
+  return hasStatus(error, 403) && limitOf(error) === undefined;
+}
+
 /** Converts an error to a failure. Its causes say what happened, without the request, which contains secrets. */
 export function hostFailure(error: unknown, attempt: HostAttempt): Failure {
   if (error instanceof Failure) return error;
@@ -35,9 +40,8 @@ export function hostFailure(error: unknown, attempt: HostAttempt): Failure {
   if (cause instanceof UnusableAnswer) return hostFailed(cause.message, options);
   if (!isHttpError(error)) return hostFailed("its answer makes no sense", options);
   if (!error.response) return hostFailed("it cannot be reached", options);
-  const { status, response } = error;
-  const header = (name: string) => response.headers[name]?.toString();
-  const seconds = rateLimitSeconds({ status, header, words: problemOf(error).message });
+  const { status } = error;
+  const seconds = limitOf(error);
   if (seconds !== undefined) return rateLimited(seconds, options);
   if (status === 401) return loginExpired(options);
   if (status >= 500) return hostFailed(`it answers with an error of its own (${status})`, options);
@@ -56,6 +60,12 @@ export function wordsOf(error: HttpError, secrets: readonly Secret[]): string {
 /** Returns whether the git host names this code among its reasons. */
 export function hasReason(error: HttpError, code: string): boolean {
   return problemOf(error).errors.some((each) => typeof each === "object" && each.code === code);
+}
+
+/** Returns the seconds until the rate limit that an answer announces ends. */
+function limitOf(error: HttpError): number | undefined {
+  const header = (name: string) => error.response?.headers[name]?.toString();
+  return rateLimitSeconds({ status: error.status, header, words: problemOf(error).message });
 }
 
 type Reason = string | { readonly message?: string; readonly code?: string };

@@ -4,6 +4,7 @@ import { fullName, type RepositoryName } from "../../domain/githost/repository.t
 import type { CommitStatuses } from "../../ports/githost/commit_statuses.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
 import type { MemoryGitHostState } from "./git_host.ts";
+import { hasCommit } from "./pull_requests.ts";
 
 /** The statuses of commits of a git host in memory. */
 export class MemoryCommitStatuses implements CommitStatuses {
@@ -21,10 +22,10 @@ export class MemoryCommitStatuses implements CommitStatuses {
   ): Promise<void> {
     this.#host.enterAs(access, signal);
     const action = `set the status of a commit of "${fullName(name)}"`;
-    const { branches, repository, statuses } = this.#host.visible(access, name);
+    const found = this.#host.visible(access, name);
+    const { repository, statuses } = found;
     if (!this.#host.mayReport(access, repository)) throw refusedByHost(action, "this login may not set it");
-    const isKnown = statuses.has(sha) || branches.values().some((branch) => branch.sha === sha);
-    if (!isKnown) throw commitNotFound(name, sha);
+    if (!hasCommit(found, sha)) throw commitNotFound(name, sha);
     if (status.description.length > MAX_DESCRIPTION)
       throw refusedByHost(action, `description is too long (maximum is ${MAX_DESCRIPTION} characters)`);
     statuses.set(sha, [...(statuses.get(sha) ?? []), { ...status }]);

@@ -15,6 +15,7 @@ import type { HookSettings } from "../../ports/githost/git_hooks.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import { MemoryClock } from "./clock.ts";
+import { APP_AUTHOR, followBranches, type MemoryComment, type MemoryPullRequest } from "./pull_requests.ts";
 
 /** Contents of a branch by path. */
 export type MemoryFiles = Readonly<
@@ -48,6 +49,9 @@ export interface MemoryRepository {
   readonly hooks: Map<number, HostHook & { readonly settings: HookSettings }>;
   /** All statuses that were set, oldest first, by commit; commits that are not at the tip of a branch are listed here. */
   readonly statuses: Map<string, CommitStatus[]>;
+  readonly pulls: Map<number, MemoryPullRequest>;
+  /** The comments on all pull requests by id, oldest first. */
+  readonly comments: Map<number, MemoryComment>;
 }
 
 /** What the simulated git host does with every request: nothing answers, or its rate limit is used up. */
@@ -154,6 +158,8 @@ export class MemoryGitHostState {
       ),
       hooks: new Map(),
       statuses: new Map(),
+      pulls: new Map(),
+      comments: new Map(),
     });
     return repository;
   }
@@ -166,6 +172,67 @@ export class MemoryGitHostState {
   /** Returns all statuses that were set for a commit, oldest first. */
   statusesOf({ owner, repo }: RepositoryName, sha: string): readonly CommitStatus[] {
     return this.repositories.get(`${owner}/${repo}`.toLowerCase())?.statuses.get(sha) ?? [];
+  }
+
+  /** Commits files to a branch, which begins at the default branch if it is new. Returns the commit. */
+  async commitTo(name: RepositoryName, branch: string, files: MemoryFiles): Promise<string> {
+    const found = this.existing(name);
+    const before = found.branches.get(branch);
+    const base = before ?? found.branches.get(found.repository.defaultBranch);
+    const sha = this.sha(`${found.repository.fullName} ${branch} ${this.number()}`);
+    const all = { ...base?.files, ...files };
+    found.branches.set(branch, { sha, protected: before?.protected ?? false, files: all });
+    followBranches(this.repositories.values(), found);
+    return sha;
+  }
+
+  /** Opens a pull request from a branch of the repository, or from one of a fork. */
+  async openPullRequest(
+    name: RepositoryName,
+    { branch, fork = name }: { readonly branch: string; readonly fork?: RepositoryName },
+  ): Promise<MemoryPullRequest> {
+    const { pulls } = this.existing(name);
+    const { repository, branches } = this.existing(fork);
+    const tip = branches.get(branch);
+    if (!tip) throw new Error(`There is no branch ${branch}`);
+    const pull = { number: pulls.size + 1, repositoryId: repository.id, branch, heads: [tip.sha] };
+    pulls.set(pull.number, pull);
+    return pull;
+  }
+
+  /** Commits files to the branch of a pull request. Returns the commit. */
+  async pushToPullRequest(name: RepositoryName, number: number, files: MemoryFiles): Promise<string> {
+    const pull = this.existing(name).pulls.get(number);
+    const head = this.repositories.values().find(({ repository }) => repository.id === pull?.repositoryId);
+    if (!pull || !head) throw new Error(`There is no branch of the pull request ${number}`);
+    return await this.commitTo({ owner: head.repository.owner, repo: head.repository.name }, pull.branch, files);
+  }
+
+  /** Adds a comment to a pull request. Returns its id. */
+  addComment(
+    name: RepositoryName,
+    number: number,
+    { author, body }: { readonly author: string; readonly body: string },
+  ): number {
+    const id = this.number();
+    this.existing(name).comments.set(id, { id, number, author, body });
+    return id;
+  }
+
+  removeComment(name: RepositoryName, id: number): void {
+    this.existing(name).comments.delete(id);
+  }
+
+  /** Returns the comments on a pull request, oldest first. */
+  commentsOf(name: RepositoryName, number: number): readonly MemoryComment[] {
+    return [...this.existing(name).comments.values()].filter((each) => each.number === number);
+  }
+
+  /** Returns a repository that a test has added. */
+  protected existing({ owner, repo }: RepositoryName): MemoryRepository {
+    const found = this.repositories.get(`${owner}/${repo}`.toLowerCase());
+    if (!found) throw new Error(`There is no repository ${owner}/${repo}`);
+    return found;
   }
 
   /** Installs the app on an account, on all its repositories or on those with these names. Returns its id. */
@@ -280,5 +347,24 @@ export class MemoryGitHostState {
     if (access.kind === "installation") return true;
     const { scopes } = this.owner(access.token);
     return scopes.length === 0 || scopes.includes("repo") || scopes.includes("repo:status");
+  }
+
+  /** Returns whether an access may comment on pull requests: the app, or who can see them with a token for that. */
+  mayComment(access: HostAccess, repository: Repository): boolean {
+    if (access.kind === "installation") return this.isOwn(access, repository);
+    const { scopes } = this.owner(access.token);
+    const byScope = scopes.includes("repo") || (!repository.private && scopes.includes("public_repo"));
+    return (!repository.private || this.isOwn(access, repository)) && (scopes.length === 0 || byScope);
+  }
+
+  /** Returns whether an access may change a comment: its author, the app, or who can push. */
+  mayChangeComment(access: HostAccess, repository: Repository, author: string): boolean {
+    if (!this.mayComment(access, repository)) return false;
+    return this.isOwn(access, repository) || this.authorOf(access) === author;
+  }
+
+  /** Returns who comments of an access are from. */
+  authorOf(access: HostAccess): string {
+    return access.kind === "installation" ? APP_AUTHOR : this.owner(access.token).login;
   }
 }

@@ -43,6 +43,7 @@ import { MemoryObjectStorages } from "./object_storages.ts";
 import { MemoryOrganizations } from "./organizations.ts";
 import { MemoryPasswords } from "./passwords.ts";
 import { MemoryProjects } from "./projects.ts";
+import { MemoryPullRequestComments } from "./pull_request_comments.ts";
 import { MemoryReleaseFolders } from "./release_folders.ts";
 import { MemoryReleaseImages } from "./release_images.ts";
 import { MemoryRemoteHosts } from "./remote_hosts.ts";
@@ -168,5 +169,6 @@ function gitHost(tables: MemoryTables) {
     gitAccounts: new MemoryGitAccounts(gitHostState),
     gitHooks: new MemoryGitHooks(gitHostState),
     gitRepositories: new MemoryGitRepositories(gitHostState),
+    pullRequestComments: new MemoryPullRequestComments(gitHostState),
   };
 }

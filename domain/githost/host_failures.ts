@@ -20,6 +20,12 @@ export function commitNotFound(name: RepositoryName, sha: string, options?: Fail
   return new Failure("not_found", "commit_not_found", `Cannot find the commit "${sha}": ${why}`, options);
 }
 
+/** The failure for a pull request that the repository does not have. */
+export function pullRequestNotFound(name: RepositoryName, number: number, options?: FailureOptions): Failure {
+  const why = `the repository "${fullName(name)}" does not have it. Check its number`;
+  return new Failure("not_found", "pull_request_not_found", `Cannot find the pull request ${number}: ${why}`, options);
+}
+
 /** The failure for a path that is not there, or that is a folder instead of a file or a file instead of a folder. */
 export function fileNotFound(
   name: RepositoryName,

@@ -9,6 +9,7 @@ import type { GitRepositories } from "./git_repositories.ts";
 import type { AppInstallations } from "./app_installations.ts";
 import type { LinkedProjects } from "./linked_projects.ts";
 import type { OAuthAccounts } from "./oauth_accounts.ts";
+import type { PullRequestComments } from "./pull_request_comments.ts";
 import type { RepositoryHooks } from "./repository_hooks.ts";
 import type { WebhookDeliveries } from "./webhook_deliveries.ts";
 
@@ -25,6 +26,7 @@ export interface GitHostPorts {
   readonly appInstallations: AppInstallations;
   readonly linkedProjects: LinkedProjects;
   readonly oauthAccounts: OAuthAccounts;
+  readonly pullRequestComments: PullRequestComments;
   readonly repositoryHooks: RepositoryHooks;
   readonly webhookDeliveries: WebhookDeliveries;
 }

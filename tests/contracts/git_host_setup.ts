@@ -23,6 +23,13 @@ export interface HostRepositorySpec {
 /** What a git host does with every request: nothing answers, or its rate limit is used up. */
 export type HostFault = "down" | { readonly rateLimitedForSeconds: number };
 
+/** A comment on a pull request of a git host under test. */
+export interface HostComment {
+  readonly id: number;
+  readonly author: string;
+  readonly body: string;
+}
+
 /** A git host that tests set up: `MemoryGitHostState`, or an emulated host. */
 export interface GitHostSetup {
   addAccount(login: string, type?: GitAccount["type"]): MaybePromise<GitAccount>;
@@ -35,6 +42,20 @@ export interface GitHostSetup {
   tipOf(name: RepositoryName, branch: string): MaybePromise<string>;
   /** Returns all statuses that were set for a commit, oldest first. */
   statusesOf(name: RepositoryName, sha: string): MaybePromise<readonly CommitStatus[]>;
+  /** Opens a pull request from a branch of the repository, or from one of a fork. */
+  openPullRequest(
+    name: RepositoryName,
+    head: { readonly branch: string; readonly fork?: RepositoryName },
+  ): MaybePromise<{ readonly number: number }>;
+  /** Adds a comment to a pull request. Returns its id. */
+  addComment(
+    name: RepositoryName,
+    number: number,
+    comment: { readonly author: string; readonly body: string },
+  ): MaybePromise<number>;
+  removeComment(name: RepositoryName, id: number): MaybePromise<void>;
+  /** Returns the comments on a pull request, oldest first. The app comments as `slipway[bot]`. */
+  commentsOf(name: RepositoryName, number: number): MaybePromise<readonly HostComment[]>;
   /** Installs the app on an account, on all its repositories or on those with these names. Returns its id. */
   install(account: string, repositories?: "all" | readonly string[]): MaybePromise<number>;
   suspend(id: number, suspended: boolean): MaybePromise<void>;

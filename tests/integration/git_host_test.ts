@@ -2,12 +2,14 @@ import { OctokitAccounts } from "../../adapters/githost/octokit_accounts.ts";
 import { OctokitClients } from "../../adapters/githost/octokit_clients.ts";
 import { OctokitCommitStatuses } from "../../adapters/githost/octokit_commit_statuses.ts";
 import { OctokitHooks } from "../../adapters/githost/octokit_hooks.ts";
+import { OctokitPullRequestComments } from "../../adapters/githost/octokit_pull_request_comments.ts";
 import { OctokitRepositories } from "../../adapters/githost/octokit_repositories.ts";
 import { commitStatusesContract } from "../contracts/commit_statuses.ts";
 import { gitAccountsContract } from "../contracts/git_accounts.ts";
 import { gitHooksContract } from "../contracts/git_hooks.ts";
 import type { GitHostStage } from "../contracts/git_host_stage.ts";
 import { gitRepositoriesContract } from "../contracts/git_repositories.ts";
+import { pullRequestCommentsContract } from "../contracts/pull_request_comments.ts";
 import { EmulatedGitHost } from "../support/peers/emulated_git_host.ts";
 import { hostSettings } from "../support/peers/host_settings.ts";
 
@@ -35,4 +37,8 @@ gitHooksContract(
 commitStatusesContract(
   "octokit",
   stage((clients) => new OctokitCommitStatuses(clients)),
+);
+pullRequestCommentsContract(
+  "octokit",
+  stage((clients) => new OctokitPullRequestComments(clients)),
 );

@@ -4,6 +4,7 @@ import { MemoryGitAccounts } from "../../../adapters/memory/git_accounts.ts";
 import { MemoryGitHooks } from "../../../adapters/memory/git_hooks.ts";
 import { MemoryGitHostState } from "../../../adapters/memory/git_host.ts";
 import { MemoryGitRepositories } from "../../../adapters/memory/git_repositories.ts";
+import { MemoryPullRequestComments } from "../../../adapters/memory/pull_request_comments.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { commandLineLoginContract } from "../../contracts/command_line_login.ts";
 import { commitStatusesContract } from "../../contracts/commit_statuses.ts";
@@ -11,6 +12,7 @@ import { gitAccountsContract } from "../../contracts/git_accounts.ts";
 import { gitHooksContract } from "../../contracts/git_hooks.ts";
 import type { GitHostStage } from "../../contracts/git_host_stage.ts";
 import { gitRepositoriesContract } from "../../contracts/git_repositories.ts";
+import { pullRequestCommentsContract } from "../../contracts/pull_request_comments.ts";
 
 function stage<Adapters>(open: (host: MemoryGitHostState) => Adapters): () => Promise<GitHostStage<Adapters>> {
   return async () => {
@@ -35,6 +37,10 @@ gitHooksContract(
 commitStatusesContract(
   "memory",
   stage((host) => new MemoryCommitStatuses(host)),
+);
+pullRequestCommentsContract(
+  "memory",
+  stage((host) => new MemoryPullRequestComments(host)),
 );
 commandLineLoginContract("memory", async (token) => {
   const host = new MemoryGitHostState();

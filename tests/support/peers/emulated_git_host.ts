@@ -1,8 +1,11 @@
 import { createHmac } from "node:crypto";
-import type { MemoryRepository } from "../../../adapters/memory/git_host.ts";
+import type { MemoryFiles, MemoryRepository } from "../../../adapters/memory/git_host.ts";
+import { followBranches, type MemoryPullRequest } from "../../../adapters/memory/pull_requests.ts";
+import type { RepositoryName } from "../../../domain/githost/repository.ts";
 import type { HostFault, HostRepositorySpec } from "../../contracts/git_host_setup.ts";
 import { ACCOUNT_ROUTES } from "./git_host/account_routes.ts";
 import { BareRepositories } from "./git_host/bare_repositories.ts";
+import { COMMENT_ROUTES } from "./git_host/comment_routes.ts";
 import { CONTENT_ROUTES } from "./git_host/content_routes.ts";
 import { EmulatedHostState } from "./git_host/emulated_host_state.ts";
 import { HostAnswer } from "./git_host/host_answer.ts";
@@ -12,7 +15,7 @@ import { answerOAuth } from "./git_host/oauth_routes.ts";
 import { REPOSITORY_ROUTES } from "./git_host/repository_routes.ts";
 import { STATUS_ROUTES } from "./git_host/status_routes.ts";
 
-const ROUTES = [...ACCOUNT_ROUTES, ...REPOSITORY_ROUTES, ...CONTENT_ROUTES, ...STATUS_ROUTES];
+const ROUTES = [...ACCOUNT_ROUTES, ...REPOSITORY_ROUTES, ...CONTENT_ROUTES, ...STATUS_ROUTES, ...COMMENT_ROUTES];
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };
 
 /** A request that the host has answered. */
@@ -76,6 +79,26 @@ export class EmulatedGitHost extends EmulatedHostState implements AsyncDisposabl
     const key = `${owner}/${name}`.toLowerCase();
     await this.#repositories.make(this.repositories.get(key)!);
     return this.repositories.get(key)!;
+  }
+
+  /** Makes a real commit, which pull requests from the branch then show. */
+  override async commitTo({ owner, repo }: RepositoryName, branch: string, files: MemoryFiles): Promise<string> {
+    const found = await this.makeReal(owner, repo);
+    const sha = await this.#repositories.commit(found, branch, files);
+    await this.#showPulls(found);
+    return sha;
+  }
+
+  /** Opens a pull request whose commits can be fetched from the repository, also those of a fork. */
+  override async openPullRequest(
+    name: RepositoryName,
+    { branch, fork = name }: { readonly branch: string; readonly fork?: RepositoryName },
+  ): Promise<MemoryPullRequest> {
+    const base = await this.makeReal(name.owner, name.repo);
+    const head = await this.makeReal(fork.owner, fork.repo);
+    const pull = await super.openPullRequest(name, { branch, fork });
+    await this.#repositories.showPull(base, head, pull);
+    return pull;
   }
 
   override async fail(fault: HostFault | null): Promise<void> {
@@ -178,7 +201,14 @@ export class EmulatedGitHost extends EmulatedHostState implements AsyncDisposabl
     const mayPush = owns(this, caller, found);
     if (isPush && (!mayPush || (caller.kind === "installation" && caller.permissions["contents"] !== "write")))
       return new Response("Write access to repository not granted.", { status: 403 });
-    return await this.#repositories.answer(found, request, path);
+    const answer = await this.#repositories.answer(found, request, path);
+    if (isPush) await this.#showPulls(found);
+    return answer;
+  }
+
+  async #showPulls(head: MemoryRepository): Promise<void> {
+    const changed = followBranches(this.repositories.values(), head);
+    for (const { base, pull } of changed) await this.#repositories.showPull(base, head, pull);
   }
 }
 

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { MemoryBranch, MemoryFiles, MemoryRepository } from "../../../../adapters/memory/git_host.ts";
+import type { MemoryPullRequest } from "../../../../adapters/memory/pull_requests.ts";
 import { git } from "../git_server.ts";
 
 const ENVIRONMENT = {
@@ -55,6 +56,22 @@ export class BareRepositories implements AsyncDisposable {
     return new Response(answer.subarray(end + 4), { status, headers });
   }
 
+  /** Commits files to a branch, which begins at the default branch if it is new. Returns the commit. */
+  async commit(found: MemoryRepository, branch: string, files: MemoryFiles): Promise<string> {
+    const folder = await this.make(found);
+    const base = [branch, found.repository.defaultBranch].find((name) => found.branches.has(name));
+    const from = base === undefined ? "" : `from refs/heads/${base}^0\n`;
+    await fastImport(folder, commitStream(branch, files, from));
+    await this.#readBack(found, folder);
+    return found.branches.get(branch)!.sha;
+  }
+
+  /** Lets a repository show the newest commit of a pull request as `refs/pull/<number>/head`. */
+  async showPull(base: MemoryRepository, head: MemoryRepository, { number, heads }: MemoryPullRequest): Promise<void> {
+    const [folder, source] = [await this.make(base), await this.make(head)];
+    await git(folder, "fetch", "--quiet", "--no-tags", source, `+${heads.at(-1)}:refs/pull/${number}/head`);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#root) await rm(await this.#root, { recursive: true, force: true });
   }
@@ -67,12 +84,7 @@ export class BareRepositories implements AsyncDisposable {
     await git(folder, "config", "http.receivepack", "true");
     await git(folder, "config", "uploadpack.allowAnySHA1InWant", "true");
     await git(folder, "symbolic-ref", "HEAD", `refs/heads/${found.repository.defaultBranch}`);
-    const child = Bun.spawn(["git", "fast-import", "--quiet"], {
-      cwd: folder,
-      env: ENVIRONMENT,
-      stdio: [importStream(found.branches), "ignore", "inherit"],
-    });
-    if ((await child.exited) !== 0) throw new Error("git fast-import failed");
+    await fastImport(folder, importStream(found.branches));
     await this.#readShas(found, folder);
     return folder;
   }
@@ -105,23 +117,36 @@ export class BareRepositories implements AsyncDisposable {
   }
 }
 
+async function fastImport(folder: string, stream: Uint8Array): Promise<void> {
+  const child = Bun.spawn(["git", "fast-import", "--quiet"], {
+    cwd: folder,
+    env: ENVIRONMENT,
+    stdio: [stream, "ignore", "inherit"],
+  });
+  if ((await child.exited) !== 0) throw new Error("git fast-import failed");
+}
+
 /** Returns the input of `git fast-import`: one commit per branch. */
 function importStream(branches: ReadonlyMap<string, MemoryBranch>): Uint8Array {
+  const commits = [...branches].map(([name, { files }]) => commitStream(name, files));
+  return Buffer.concat(commits);
+}
+
+/** Returns a commit as the input of `git fast-import`, on top of another one if a line says which. */
+function commitStream(name: string, files: MemoryFiles, from = ""): Uint8Array {
   const parts: (string | Uint8Array)[] = [];
-  for (const [name, { files }] of branches) {
-    parts.push(`commit refs/heads/${name}\n`, "committer Ada <ada@example.com> 1767225600 +0000\n");
-    parts.push(data(Buffer.from(`The files of ${name}\n`)));
-    for (const [path, content] of Object.entries(files)) {
-      if (typeof content === "object" && "submodule" in content) {
-        parts.push(`M 160000 ${content.submodule} ${quoted(path)}\n`);
-        continue;
-      }
-      const isLink = typeof content === "object" && "link" in content;
-      parts.push(`M ${isLink ? "120000" : "100644"} inline ${quoted(path)}\n`);
-      parts.push(data(Buffer.from(isLink ? content.link : content)));
+  parts.push(`commit refs/heads/${name}\n`, "committer Ada <ada@example.com> 1767225600 +0000\n");
+  parts.push(data(Buffer.from(`The files of ${name}\n`)), from);
+  for (const [path, content] of Object.entries(files)) {
+    if (typeof content === "object" && "submodule" in content) {
+      parts.push(`M 160000 ${content.submodule} ${quoted(path)}\n`);
+      continue;
     }
-    parts.push("\n");
+    const isLink = typeof content === "object" && "link" in content;
+    parts.push(`M ${isLink ? "120000" : "100644"} inline ${quoted(path)}\n`);
+    parts.push(data(Buffer.from(isLink ? content.link : content)));
   }
+  parts.push("\n");
   return Buffer.concat(parts.map((part) => Buffer.from(part)));
 }
 

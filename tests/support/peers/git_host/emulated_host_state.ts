@@ -25,6 +25,7 @@ export const APP_PERMISSIONS = {
   administration: "write",
   contents: "write",
   metadata: "read",
+  pull_requests: "write",
   repository_hooks: "write",
   statuses: "write",
 } as const;

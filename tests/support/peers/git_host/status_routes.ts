@@ -1,3 +1,4 @@
+import { hasCommit } from "../../../../adapters/memory/pull_requests.ts";
 import type { CommitState } from "../../../../domain/githost/commit_status.ts";
 import { HostAnswer } from "./host_answer.ts";
 import { demand, owns } from "./host_caller.ts";
@@ -11,15 +12,14 @@ const STATES = new Set(["pending", "success", "failure", "error"]);
 function put(request: HostRequest): Response {
   const { state, caller, parameters, body, api } = request;
   const found = repositoryOf(request);
-  const { branches, repository, statuses } = found;
+  const { repository, statuses } = found;
   demand(caller, "statuses", "write");
   // Those who can only read do not learn that there is something to write.
   const isIdentified = caller.kind === "user" || caller.kind === "installation";
   if (!isIdentified || !owns(state, caller, found) || !state.mayReport(caller.access, repository))
     throw HostAnswer.notFound();
   const sha = parameters["sha"]!;
-  const isKnown = statuses.has(sha) || branches.values().some((branch) => branch.sha === sha);
-  if (!isKnown) throw HostAnswer.error(422, `No commit found for SHA: ${sha}`);
+  if (!hasCommit(found, sha)) throw HostAnswer.error(422, `No commit found for SHA: ${sha}`);
   const status = {
     state: textOf(body["state"]) as CommitState,
     description: textOf(body["description"]),
