@@ -39,6 +39,56 @@ export function pushPayload(
   };
 }
 
+/** A payload about a pull request of the given repository, made from a real one. */
+export function pullRequestPayload(
+  repository: string,
+  change: {
+    action: string;
+    number: number;
+    headSha: string;
+    headRef: string;
+    /** The full name of the repository that the branch is in; `null` for a fork that was deleted. */
+    headRepository?: string | null;
+    isOpen?: boolean;
+    updatedAt?: Date;
+    installationId?: number;
+    title?: string;
+  },
+): Json {
+  const { action, number, headSha, headRef, headRepository = repository, isOpen = action !== "closed" } = change;
+  const example = webhookExample("pull_request", (each) => each["action"] === (isOpen ? "opened" : "closed"));
+  const { installation: _installation, ...rest } = example;
+  const pull = example["pull_request"] as Json & { head: Json; base: Json };
+  const described = named(example["repository"] as Json, repository);
+  const label = `${headRepository?.split("/")[0] ?? "unknown"}:${headRef}`;
+  const repo = headRepository === null ? null : named(pull.head["repo"] as Json, headRepository);
+  return {
+    ...rest,
+    action,
+    number,
+    ...(action === "synchronize" && { before: sha(), after: headSha }),
+    pull_request: {
+      ...pull,
+      number,
+      html_url: `https://github.com/${repository}/pull/${number}`,
+      state: isOpen ? "open" : "closed",
+      title: change.title ?? pull["title"],
+      updated_at: (change.updatedAt ?? new Date(unique++ * 1_000)).toISOString().replace(/\.\d+Z$/, "Z"),
+      head: { ...pull.head, label, ref: headRef, sha: headSha, repo },
+      base: { ...pull.base, label: `${repository.split("/")[0]}:main`, ref: "main", repo: described },
+    },
+    repository: described,
+    ...(change.installationId !== undefined && { installation: { id: change.installationId } }),
+  };
+}
+
+/** Gives a repository of a payload another name. */
+function named(repository: Json, fullName: string): Json {
+  const [login, name] = fullName.split("/");
+  const owner = { ...(repository["owner"] as Json), login };
+  return { ...repository, name, full_name: fullName, owner, default_branch: "main" };
+}
+
 let unique = 1_800_000_000;
 
 /** A commit id that no other has. */
