@@ -49,6 +49,7 @@ export const DECISION: Meanings<Decision> = {
 export const TRIGGER: Meanings<Trigger> = {
   manual: "A request to deploy the project, or to promote a preview",
   push: "A push to the linked repository",
+  pull_request: "A pull request in the linked repository that was opened or pushed to",
   redeploy: "A request to rebuild a former deployment",
   rollback: "A rollback to a former release",
   upload: "A request to deploy an uploaded folder",

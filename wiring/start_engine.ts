@@ -6,7 +6,7 @@ import { cleanRuntimeLogs } from "../application/services/clean_runtime_logs.ts"
 import type { EngineSettings } from "../application/deployments/engine/run.ts";
 import { runTasks } from "../application/system/run_tasks.ts";
 import { projectCredential } from "../application/githost/clone_credential.ts";
-import { watchCommitReports } from "../application/githost/watch_commit_reports.ts";
+import { watchReports } from "../application/githost/watch_reports.ts";
 import { Slots } from "../application/system/slots.ts";
 import { runDeployment } from "../application/deployments/engine/run_deployment.ts";
 import { startWorker } from "../application/deployments/engine/worker.ts";
@@ -61,7 +61,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   await edge.load(routes);
   loaded.resolve(routes.map(({ projectId }) => projectId));
   const settings = engineSettings(config, edge.port, await installation.id());
-  const reporting = watchCommitReports({ ...world, ...config, urlOf: settings.edgeUrl })(signal);
+  const reporting = watchReports({ ...world, ...config, urlOf: settings.edgeUrl })(signal);
   const run = runDeployment(world, {
     ...settings,
     credentialFor: projectCredential({ ...world, ...config }),

@@ -4,7 +4,7 @@ import { fullName, type RepositoryName } from "../../domain/githost/repository.t
 import type { CommitStatuses } from "../../ports/githost/commit_statuses.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
 import type { MemoryGitHostState } from "./git_host.ts";
-import { hasCommit } from "./pull_requests.ts";
+import { hasCommit } from "./host_pull_requests.ts";
 
 /** The statuses of commits of a git host in memory. */
 export class MemoryCommitStatuses implements CommitStatuses {

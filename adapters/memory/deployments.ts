@@ -8,6 +8,7 @@ import { uploadUsed } from "../../domain/projects/upload.ts";
 import type { DeploymentChange, DeploymentContent, Deployments } from "../../ports/deployments/deployments.ts";
 import { copied } from "./copied.ts";
 import { enterCommitReport } from "./enter_commit_report.ts";
+import { enterPullRequestReport } from "./pull_requests.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
@@ -40,6 +41,7 @@ export class MemoryDeployments implements Deployments {
     };
     deployments.set(id, row);
     enterCommitReport(this.#tables, undefined, created);
+    enterPullRequestReport(this.#tables, undefined, created);
     this.#tables.addEvents(row, events);
     this.#tables.tellWorkers();
     return copied(created);
@@ -80,6 +82,7 @@ export class MemoryDeployments implements Deployments {
     const changed = withPlainText({ ...change.deployment, id, organizationId, projectId, version, createdAt });
     this.#refuseSecond(changed);
     enterCommitReport(this.#tables, row.deployment, changed);
+    enterPullRequestReport(this.#tables, row.deployment, changed);
     row.deployment = changed;
     if (change.environment) row.environment = new Map(change.environment);
     this.#tables.addEvents(row, change.events);
@@ -98,6 +101,7 @@ export class MemoryDeployments implements Deployments {
     const project = projects.get(deployment.projectId);
     if (project?.activeDeploymentId === id) projects.set(project.id, { ...project, activeDeploymentId: null });
     this.#tables.tellWorkers();
+    enterPullRequestReport(this.#tables, deployment, undefined);
     return this.#tables.removeDeployment(id);
   }
 

@@ -15,7 +15,7 @@ import type { HookSettings } from "../../ports/githost/git_hooks.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import { MemoryClock } from "./clock.ts";
-import { APP_AUTHOR, followBranches, type MemoryComment, type MemoryPullRequest } from "./pull_requests.ts";
+import { APP_AUTHOR, followBranches, type MemoryComment, type MemoryPullRequest } from "./host_pull_requests.ts";
 
 /** Contents of a branch by path. */
 export type MemoryFiles = Readonly<

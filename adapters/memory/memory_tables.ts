@@ -17,6 +17,8 @@ import type { Server, ServerCredentials } from "../../domain/servers/server.ts";
 import type { ServiceSet } from "../../domain/services/service_set.ts";
 import type { UploadSession } from "../../domain/projects/upload.ts";
 import type { AuditEntry } from "../../ports/identity/audit_log.ts";
+import type { NotedPullRequest, PullRequestReport } from "../../ports/githost/pull_requests.ts";
+import type { OutboxRow } from "./outbox.ts";
 import type { CommitReport } from "../../ports/githost/commit_reports.ts";
 import type { CloudLink } from "../../ports/cloud/cloud_links.ts";
 import type { ConnectAttempt, DeviceAttempt } from "../../ports/githost/connect_attempts.ts";
@@ -119,13 +121,13 @@ export interface DeliveryRow {
   readonly outcome: DeliveryOutcome | null;
 }
 
-/** What has to be reported to a commit, as stored. `dueAt` is `null` while there is nothing to report. */
-export interface ReportRow {
-  readonly report: CommitReport;
+/** What has to be reported to a commit, as stored. */
+export interface ReportRow extends OutboxRow<CommitReport> {
   readonly version: number;
-  readonly dueAt: Date | null;
-  readonly leaseUntil: Date | null;
 }
+
+/** A pull request with what has to be commented on, as stored. */
+export interface PullRequestRow extends OutboxRow<PullRequestReport>, Pick<NotedPullRequest, "change" | "changedAt"> {}
 
 /** The data that memory adapters share. Two adapters over the same tables simulate two processes on one database. */
 export class MemoryTables {
@@ -161,6 +163,8 @@ export class MemoryTables {
   readonly webhookDeliveries = new Map<string, DeliveryRow>();
   /** By project, environment and commit. */
   readonly commitReports = new Map<string, ReportRow>();
+  /** By project and number. */
+  readonly pullRequests = new Map<string, PullRequestRow>();
   readonly attempts = new Map<string, { readonly count: number; readonly endsAt: Date }>();
   readonly audit = new Map<string, AuditEntry>();
   /** By caller and key. */
@@ -174,6 +178,8 @@ export class MemoryTables {
   readonly workHandlers = new Set<() => void>();
   /** Called when there may be something to report to commits. */
   readonly reportHandlers = new Set<() => void>();
+  /** Called when there may be something to comment on in pull requests. */
+  readonly pullRequestHandlers = new Set<() => void>();
   /** Called when live releases may have changed. */
   readonly liveHandlers = new Set<(key: string | null) => unknown>();
   /** Pending promises of the live handlers. */

@@ -4,6 +4,7 @@ import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
 import { MemoryCloudGitHost } from "./cloud_git_host.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
+import { MemoryPullRequests } from "./pull_requests.ts";
 import { MemoryCommitReports } from "./commit_reports.ts";
 import { MemoryCommitStatuses } from "./commit_statuses.ts";
 import { MemoryConnectAttempts } from "./connect_attempts.ts";
@@ -150,6 +151,7 @@ function gitHostStores(tables: MemoryTables) {
   return {
     cloudGitHost: new MemoryCloudGitHost(),
     commitReports: new MemoryCommitReports(tables),
+    pullRequests: new MemoryPullRequests(tables),
     connectAttempts: new MemoryConnectAttempts(tables),
     gitHostChoices: new MemoryGitHostChoices(tables),
     appInstallations: new MemoryAppInstallations(tables),

@@ -65,7 +65,7 @@ export class MemoryProjects implements Projects {
   }
 
   async remove(organizationId: string, id: string): Promise<boolean> {
-    const { projects, deployKeys, domains, variables, deployments } = this.#tables;
+    const { projects, deployKeys, domains, variables, deployments, pullRequests } = this.#tables;
     if (!this.#stored(organizationId, id)) return false;
     projects.delete(id);
     variables.delete(id);
@@ -74,6 +74,7 @@ export class MemoryProjects implements Projects {
     for (const { deployment } of deployments.values()) {
       if (deployment.projectId === id) this.#tables.removeDeployment(deployment.id);
     }
+    for (const [key, { report }] of pullRequests) if (report.projectId === id) pullRequests.delete(key);
     this.#tables.removeDecisions(id);
     return true;
   }

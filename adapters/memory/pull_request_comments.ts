@@ -3,7 +3,7 @@ import { fullName, type RepositoryName } from "../../domain/githost/repository.t
 import type { HostAccess } from "../../ports/githost/host_access.ts";
 import type { PullRequestComment, PullRequestComments } from "../../ports/githost/pull_request_comments.ts";
 import type { MemoryGitHostState } from "./git_host.ts";
-import { MAX_COMMENT } from "./pull_requests.ts";
+import { MAX_COMMENT } from "./host_pull_requests.ts";
 
 /** The comments on pull requests of a git host in memory. */
 export class MemoryPullRequestComments implements PullRequestComments {

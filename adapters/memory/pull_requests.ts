@@ -1,58 +1,87 @@
-/** The longest comment that the git host accepts, in characters. */
-export const MAX_COMMENT = 65_536;
+import { PULL_REQUEST_CHANGES } from "../../domain/githost/pull_request.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import { fullName, type RepositoryName } from "../../domain/githost/repository.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { NotedPullRequest, PullRequestReport, PullRequests } from "../../ports/githost/pull_requests.ts";
+import type { MemoryTables, PullRequestRow } from "./memory_tables.ts";
+import { MemoryOutbox } from "./outbox.ts";
 
-/** Who the app comments as. */
-export const APP_AUTHOR = "slipway[bot]";
+/** Keeps pull requests in memory. */
+export class MemoryPullRequests extends MemoryOutbox<PullRequestReport, PullRequestRow> implements PullRequests {
+  readonly #tables: MemoryTables;
 
-/** A pull request of a simulated repository. */
-export interface MemoryPullRequest {
-  readonly number: number;
-  /** The id of the repository that the branch belongs to: the same one, or a fork. */
-  readonly repositoryId: number;
-  readonly branch: string;
-  /** All commits that the branch has led to, the newest last. */
-  readonly heads: string[];
-}
-
-/** A comment on a pull request of a simulated repository. */
-export interface MemoryComment {
-  readonly id: number;
-  /** The number of the pull request. */
-  readonly number: number;
-  readonly author: string;
-  readonly body: string;
-}
-
-/** Lets pull requests show the commits that the branches of a repository lead to. Returns those that changed. */
-export function followBranches<Base extends { readonly pulls: ReadonlyMap<number, MemoryPullRequest> }>(
-  bases: Iterable<Base>,
-  head: {
-    readonly repository: { readonly id: number };
-    readonly branches: ReadonlyMap<string, { readonly sha: string }>;
-  },
-): readonly { readonly base: Base; readonly pull: MemoryPullRequest }[] {
-  const changed = [];
-  for (const base of bases) {
-    for (const pull of base.pulls.values()) {
-      const tip = pull.repositoryId === head.repository.id ? head.branches.get(pull.branch)?.sha : undefined;
-      if (tip === undefined || tip === pull.heads.at(-1)) continue;
-      pull.heads.push(tip);
-      changed.push({ base, pull });
-    }
+  constructor(tables: MemoryTables) {
+    super({
+      rows: tables.pullRequests,
+      handlers: tables.pullRequestHandlers,
+      clock: tables.clock,
+      keyOf: pullRequestKey,
+      isSame: (row, taken) => row.revision === taken.revision,
+    });
+    this.#tables = tables;
   }
-  return changed;
+
+  async note(project: Pick<Project, "id" | "organizationId">, noted: NotedPullRequest): Promise<boolean> {
+    const { number, change, changedAt, repository } = noted;
+    const { id: projectId, organizationId } = project;
+    if (!this.#tables.projects.has(projectId)) return false;
+    const key = pullRequestKey({ projectId, number });
+    const stored = this.#tables.pullRequests.get(key);
+    const known = stored && isSameRepository(stored.report.repository, repository) ? stored : undefined;
+    if (known && isLater(known, noted)) return false;
+    const counts = { revision: 0, attempt: 0, failures: 0, ...stored?.report };
+    const report = {
+      ...counts,
+      organizationId,
+      projectId,
+      repository,
+      number,
+      commentId: known?.report.commentId ?? null,
+    };
+    this.#tables.pullRequests.set(key, { dueAt: null, leaseUntil: null, ...stored, report, change, changedAt });
+    return true;
+  }
+
+  override async finish(entry: PullRequestReport): Promise<void> {
+    const key = pullRequestKey(entry);
+    const row = this.#tables.pullRequests.get(key);
+    const commentId = entry.commentId ?? row?.report.commentId ?? null;
+    if (row) this.#tables.pullRequests.set(key, { ...row, report: { ...row.report, commentId } });
+    await super.finish(entry);
+  }
 }
 
-/** Returns whether a repository has a commit. */
-export function hasCommit(
-  repository: {
-    readonly branches: ReadonlyMap<string, { readonly sha: string }>;
-    readonly pulls: ReadonlyMap<number, MemoryPullRequest>;
-    readonly statuses: ReadonlyMap<string, unknown>;
-  },
-  sha: string,
-): boolean {
-  const { branches, pulls, statuses } = repository;
-  const isTip = branches.values().some((branch) => branch.sha === sha);
-  return isTip || statuses.has(sha) || pulls.values().some(({ heads }) => heads.includes(sha));
+/** Enters what a stored deployment has to report to its pull request, as a trigger of the database does. */
+export function enterPullRequestReport(
+  tables: MemoryTables,
+  before: Deployment | undefined,
+  after: Deployment | undefined,
+): void {
+  const { projectId, pullRequest } = after ?? before!;
+  const isSame =
+    before?.status === after?.status &&
+    before?.held === after?.held &&
+    before?.artifactAvailable === after?.artifactAvailable;
+  const key = pullRequest && pullRequestKey({ projectId, number: pullRequest.number });
+  const row = key === undefined || isSame ? undefined : tables.pullRequests.get(key);
+  if (key === undefined || !row) return;
+  const report = { ...row.report, revision: row.report.revision + 1, failures: 0 };
+  tables.pullRequests.set(key, { ...row, report, dueAt: row.dueAt ?? tables.clock.now() });
+  for (const handler of tables.pullRequestHandlers) queueMicrotask(handler);
+}
+
+type Changed = Pick<NotedPullRequest, "change" | "changedAt">;
+
+function isSameRepository(one: RepositoryName, other: RepositoryName): boolean {
+  return fullName(one).toLowerCase() === fullName(other).toLowerCase();
+}
+
+function pullRequestKey({ projectId, number }: Pick<PullRequestReport, "projectId" | "number">): string {
+  return `${projectId} ${number}`;
+}
+
+function isLater(one: Changed, other: Changed): boolean {
+  const time = one.changedAt.getTime() - other.changedAt.getTime();
+  if (time !== 0) return time > 0;
+  return PULL_REQUEST_CHANGES.indexOf(one.change) > PULL_REQUEST_CHANGES.indexOf(other.change);
 }

@@ -3,6 +3,7 @@ import { PostgresAttempts } from "./attempts.ts";
 import { PostgresAuditLog } from "./audit_log.ts";
 import { PostgresBackupDestinations } from "./backup_destinations.ts";
 import { PostgresCloudLinks } from "./cloud_links.ts";
+import { PostgresPullRequests } from "./pull_requests.ts";
 import { PostgresCommitReports } from "./commit_reports.ts";
 import { PostgresConnectAttempts } from "./connect_attempts.ts";
 import { PostgresServiceSets } from "./service_sets.ts";
@@ -94,6 +95,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     backupDestinations: new PostgresBackupDestinations(database, vault),
     cloudLinks: new PostgresCloudLinks(database, vault),
     commitReports: new PostgresCommitReports(database, signals),
+    pullRequests: new PostgresPullRequests(database, signals),
     connectAttempts: new PostgresConnectAttempts(database, vault),
     serviceSets: new PostgresServiceSets(database, vault),
     database,

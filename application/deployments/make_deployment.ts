@@ -6,6 +6,7 @@ import type {
   DeploymentPlan,
   DeploymentSource,
   DeploymentOverrides,
+  PreviewedPullRequest,
   Trigger,
 } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
@@ -41,6 +42,8 @@ export interface NewDeployment {
   /** Overrides that apply to this deployment only. */
   readonly own?: DeploymentOverrides | undefined;
   readonly environment?: "production" | "preview";
+  /** The pull request that a preview shows. */
+  readonly pullRequest?: PreviewedPullRequest;
   /** Holds the deployment in `queued` until it is started. */
   readonly held?: boolean;
   /** The image of a former deployment, to run again. */
@@ -90,6 +93,7 @@ function deploymentOf(project: Project, fields: NewDeployment, at: Date): Deploy
     trigger,
     ...(fields.pushedAt != null && { pushedAt: fields.pushedAt }),
     environment: fields.environment ?? "production",
+    ...(fields.pullRequest && { pullRequest: fields.pullRequest }),
     source,
     plan: { ...fields.plan, ...(fields.given && { projectType: "services" }) },
     ...(fields.own && { own: fields.own }),

@@ -56,11 +56,17 @@ function artifactOf(preview: Deployment): DeploymentSource {
   };
 }
 
-function whyNot({ artifactAvailable, environment, status }: Deployment): Failure | undefined {
+function whyNot({ artifactAvailable, environment, pullRequest, status }: Deployment): Failure | undefined {
   if (environment !== "preview") {
     return invalid(
       "not_a_preview",
       "Cannot promote this deployment: it is not a preview. Roll back to it to bring it live again",
+    );
+  }
+  if (pullRequest?.fork) {
+    return invalid(
+      "fork_not_promotable",
+      "Cannot promote this preview: its pull request comes from a fork, which must not see the project's variables. Merge it instead",
     );
   }
   if (status !== "ready") {

@@ -37,10 +37,13 @@ export function redeploy(ports: RedeployPorts) {
     const old = await find(by, id, "deployment:write");
     const project = await ports.projects.find(by.organizationId, old.projectId);
     if (!project) throw notFound("deployment");
-    const { environment } = old;
+    const { environment, pullRequest } = old;
+    checkPullRequest(by, old);
     const own = carriedOver(old);
     const given = own?.services ? await givenTo(old) : await findServices(project);
-    const from = await sourceAgain(ports, { old, project, given, useExistingCommit });
+    // The branch of a fork is in another repository.
+    const isExact = useExistingCommit || pullRequest?.fork === true;
+    const from = await sourceAgain(ports, { old, project, given, useExistingCommit: isExact });
     if (from.source.kind === "local") await checkPath(by, project, from.source.path);
     const publicEndpoints = own?.publicEndpoints ?? project.settings.publicEndpoints ?? [];
     if (given) resolveEndpoints(given, publicEndpoints);
@@ -51,6 +54,7 @@ export function redeploy(ports: RedeployPorts) {
       trigger: "redeploy",
       redeployOf: old.id,
       environment,
+      ...(pullRequest && { pullRequest }),
       own: { ...own, ...byAdmin(by, from.source) },
       plan: { ...planOf(project), publicEndpoints },
       ...(given && { given }),
@@ -60,6 +64,17 @@ export function redeploy(ports: RedeployPorts) {
   async function givenTo({ id }: Deployment): Promise<readonly ServiceSpec[] | undefined> {
     return (await ports.serviceSets.read(id))?.given ?? undefined;
   }
+}
+
+/**
+ * Refuses to bring the preview of a closed pull request back, and demands an admin for one from a fork, because deploying
+ * it approves it.
+ */
+function checkPullRequest(by: Principal, { id, projectId, pullRequest }: Deployment): void {
+  if (pullRequest?.fork) demand(by, "deployment:admin", { id, projectId });
+  if (!pullRequest?.closed) return;
+  const sentence = `Cannot deploy this preview again: pull request ${pullRequest.number} was closed. Reopen it first`;
+  throw invalid("pull_request_closed", sentence);
 }
 
 /**
@@ -83,6 +98,7 @@ export function rollback(ports: RedeployPorts) {
     demand(by, "deployment:admin", { id, projectId: old.projectId });
     const project = await ports.projects.find(by.organizationId, old.projectId);
     if (!project) throw notFound("deployment");
+    checkPullRequest(by, old);
     if (old.status !== "ready")
       throw invalid("not_a_release", `Cannot go back to this deployment: its status is "${old.status}"`);
     const fallback = old.commitSha && originOf(old) === "git" ? exactCommit(old) : null;
@@ -101,6 +117,7 @@ export function rollback(ports: RedeployPorts) {
       trigger: "rollback",
       rollbackOf: old.id,
       environment: old.environment,
+      ...(old.pullRequest && { pullRequest: old.pullRequest }),
       source,
       commit: commitOf(old),
       branch,

@@ -1,27 +1,21 @@
 import { NO_COMMIT } from "../../domain/deployments/commit.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { Failure } from "../../domain/failure.ts";
 import { decideOnPush, type Push } from "../../domain/githost/push.ts";
-import { fullName } from "../../domain/githost/repository.ts";
 import type { DeliveryDecision } from "../../domain/githost/webhook_delivery.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import type { DeploymentHistory } from "../../ports/deployments/deployment_history.ts";
-import type { WebhookDeliveries } from "../../ports/githost/webhook_deliveries.ts";
 import { linkedSource, type LinkedSourceSettings } from "../deployments/sources/linked_source.ts";
 import { makeDeployment, type MakeDeploymentPorts, planOf } from "../deployments/make_deployment.ts";
-import { beginDelivery } from "./begin_delivery.ts";
-import { supersedePushes } from "./supersede_pushes.ts";
+import { carryOutOnce, type CarryOutOncePorts, type HostReport, isDecision } from "./carry_out_once.ts";
+import { supersedeOlder } from "./supersede_older.ts";
 import { servicesOf, type ServicesOfPorts } from "../projects/services_of.ts";
 
-export interface DeployPushPorts extends MakeDeploymentPorts, LinkedSourceSettings, ServicesOfPorts {
+export interface DeployPushPorts extends MakeDeploymentPorts, LinkedSourceSettings, ServicesOfPorts, CarryOutOncePorts {
   readonly deploymentHistory: DeploymentHistory;
-  readonly webhookDeliveries: WebhookDeliveries;
 }
 
 /** Enough to find the last push among deployments of other triggers. */
 const LOOK_BACK = 50;
-/** How long another report of the same push is waited for. */
-const LONGEST_WAIT_MS = 1_500;
 
 /** Returns the decision about a push that does nothing for a project; `undefined` if it has to be deployed. */
 export function ignoredPush(push: Push, project: Project): DeliveryDecision | undefined {
@@ -42,6 +36,7 @@ function aboutPush({ ref, after }: Push, { id, organizationId }: Project) {
 export function deployPush(ports: DeployPushPorts) {
   const make = makeDeployment(ports);
   const findServices = servicesOf(ports);
+  const once = carryOutOnce(ports);
   return async function (push: Push, project: Project): Promise<DeliveryDecision> {
     const ignored = ignoredPush(push, project);
     if (ignored) return ignored;
@@ -52,33 +47,18 @@ export function deployPush(ports: DeployPushPorts) {
       if ((last?.pushedAt ?? 0) > (push.pushedAt ?? Infinity))
         return { ...about, decision: "superseded", reason: "A newer push of the branch was reported before this one" };
       // The same commit was queued by a process that was killed before it could note that.
-      const claim = last?.commitSha === push.after ? undefined : await claimed(push, project);
-      if (claim === undefined) return { ...about, decision: "ignored", reason: "This push was reported before" };
-      const deployment = await queued(push, project, branch).catch(async (error: unknown) => {
-        if (isDecision(error)) await ports.webhookDeliveries.finish(claim, { decisions: [] });
-        throw error;
-      });
-      await ports.webhookDeliveries.finish(claim, { decisions: [] });
-      await supersedePushes(ports, deployment);
+      const deployment =
+        last?.commitSha === push.after
+          ? undefined
+          : await once(reportOf(push, project), () => queued(push, project, branch));
+      if (!deployment) return { ...about, decision: "ignored", reason: "This push was reported before" };
+      await supersedeOlder(ports, deployment);
       return { ...about, deploymentId: deployment.id, decision: "deployed", reason: `Pushed to "${branch}"` };
     } catch (error) {
       if (!isDecision(error)) throw error;
       return { ...about, decision: "failed", reason: error.message };
     }
   };
-
-  /**
-   * Claims a push for a project; returns `undefined` if it was carried out before. A git host may report it twice: by
-   * the webhook of the app and by that of the repository.
-   */
-  async function claimed(push: Push, project: Project): Promise<string | undefined> {
-    const { repository, ref, before, after, pushedAt } = push;
-    const deliveryId = `${project.id} ${ref} ${before} ${after} ${pushedAt ?? ""}`;
-    const delivery = { deliveryId, event: "push", action: null, repository: fullName(repository) };
-    const received = { ...delivery, receivedAt: ports.clock.now() };
-    const begun = await beginDelivery(ports.webhookDeliveries, received, LONGEST_WAIT_MS);
-    return begun === "new" ? deliveryId : undefined;
-  }
 
   async function lastPush({ id: projectId, organizationId }: Project, branch: string): Promise<Deployment | undefined> {
     const filter = { projectId, branch, environment: "production" } as const;
@@ -102,7 +82,6 @@ export function deployPush(ports: DeployPushPorts) {
   }
 }
 
-/** Returns whether an error decides about a push, and would come again if the push was delivered again. */
-function isDecision(error: unknown): error is Failure {
-  return error instanceof Failure && error.kind !== "unavailable";
+function reportOf({ repository, ref, before, after, pushedAt }: Push, { id }: Project): HostReport {
+  return { event: "push", repository, key: `${id} ${ref} ${before} ${after} ${pushedAt ?? ""}` };
 }

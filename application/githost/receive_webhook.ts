@@ -1,15 +1,18 @@
 import { invalid } from "../../domain/failure.ts";
+import { readPullRequest } from "../../domain/githost/pull_request.ts";
 import { fieldsOf, readPush, repositoryIn } from "../../domain/githost/push.ts";
 import { fullName, type RepositoryName } from "../../domain/githost/repository.ts";
 import type { DeliveryDecision, DeliveryOutcome, WebhookDelivery } from "../../domain/githost/webhook_delivery.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { LinkedProjects } from "../../ports/githost/linked_projects.ts";
 import { applyInstallationEvent, installationIn } from "./apply_installation_event.ts";
 import { beginDelivery } from "./begin_delivery.ts";
-import { deployPush, type DeployPushPorts, ignoredPush } from "./deploy_push.ts";
+import { deployPush, ignoredPush } from "./deploy_push.ts";
+import { ignoredPullRequest, previewPullRequest, type PreviewPullRequestPorts } from "./preview_pull_request.ts";
 import { type Signer, webhookSigner, type WebhookSignerPorts } from "./webhook_signer.ts";
 
-export interface ReceiveWebhookPorts extends DeployPushPorts, WebhookSignerPorts {
+export interface ReceiveWebhookPorts extends PreviewPullRequestPorts, WebhookSignerPorts {
   readonly appInstallations: AppInstallations;
   readonly linkedProjects: LinkedProjects;
 }
@@ -25,7 +28,7 @@ export interface WebhookRequest {
 /** The decisions about a delivery, or the work that leads to them. */
 type Work = readonly DeliveryDecision[] | (() => Promise<readonly DeliveryDecision[]>);
 
-/** How many projects of one repository are deployed at a time. */
+/** How many projects of one repository are decided about at a time. */
 const AT_ONCE = 16;
 
 /** The git host waits for ten seconds. */
@@ -37,6 +40,7 @@ const LONGEST_WAIT_MS = 7_000;
  */
 export function receiveWebhook(ports: ReceiveWebhookPorts) {
   const deploy = deployPush(ports);
+  const preview = previewPullRequest(ports);
   const { webhookDeliveries } = ports;
   return async function (request: WebhookRequest): Promise<DeliveryOutcome> {
     const signer = await webhookSigner(ports, request);
@@ -59,6 +63,7 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
   /** Returns what to do about a delivery, or the decisions about one that needs nothing done. */
   async function workOf({ event, action }: WebhookDelivery, signer: Signer, body: unknown): Promise<Work> {
     if (event === "push") return onPush(signer, body);
+    if (event === "pull_request") return onPullRequest(signer, body);
     const isAboutApp = event === "installation" || event === "installation_repositories";
     if (isAboutApp && signer.kind === "app") return () => applyInstallationEvent(ports, { event, action }, body);
     return [];
@@ -67,22 +72,42 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
   async function onPush(signer: Signer, body: unknown): Promise<Work> {
     const push = readPush(body);
     if (!push) throw invalid("invalid_delivery", "Cannot accept the push: it does not name what was pushed where");
+    const projects = await concerned(push.repository, signer, body);
+    const ignored = projects.flatMap((project) => ignoredPush(push, project) ?? []);
+    return ignored.length === projects.length ? ignored : () => forEach(projects, (project) => deploy(push, project));
+  }
+
+  async function onPullRequest(signer: Signer, body: unknown): Promise<Work> {
+    const pullRequest = readPullRequest(body);
+    if (!pullRequest) {
+      const missing = "it does not name the pull request and its newest commit";
+      throw invalid("invalid_delivery", `Cannot accept the delivery: ${missing}`);
+    }
+    const projects = await concerned(pullRequest.repository, signer, body);
+    const ignored = projects.flatMap((project) => ignoredPullRequest(pullRequest, project) ?? []);
+    if (ignored.length === projects.length) return ignored;
+    return () => forEach(projects, (project) => preview(pullRequest, project));
+  }
+
+  /** Returns the projects that a delivery about a repository may act on. */
+  async function concerned(name: RepositoryName, signer: Signer, body: unknown): Promise<readonly Project[]> {
     const [organizationIds, linked] = await Promise.all([
       signer.kind === "hook" ? signer.organizationIds : organizationsOf(ports.appInstallations, body),
-      ports.linkedProjects.of(push.repository),
+      ports.linkedProjects.of(name),
     ]);
-    const projects = linked.filter(({ organizationId }) => organizationIds.includes(organizationId));
-    const ignored = projects.flatMap((project) => ignoredPush(push, project) ?? []);
-    if (ignored.length === projects.length) return ignored;
-    return async () => {
-      const decided: DeliveryDecision[] = [];
-      for (let first = 0; first < projects.length; first += AT_ONCE) {
-        const some = projects.slice(first, first + AT_ONCE);
-        decided.push(...(await Promise.all(some.map((project) => deploy(push, project)))));
-      }
-      return decided;
-    };
+    return linked.filter(({ organizationId }) => organizationIds.includes(organizationId));
   }
+}
+
+async function forEach(
+  projects: readonly Project[],
+  decide: (project: Project) => Promise<DeliveryDecision>,
+): Promise<readonly DeliveryDecision[]> {
+  const decided: DeliveryDecision[] = [];
+  for (let first = 0; first < projects.length; first += AT_ONCE) {
+    decided.push(...(await Promise.all(projects.slice(first, first + AT_ONCE).map(decide))));
+  }
+  return decided;
 }
 
 /** A git host gives all webhooks that report an event the same id, so the key is the id together with the signer. */

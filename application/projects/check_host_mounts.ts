@@ -3,18 +3,23 @@ import { checkHostAccess, type HostRules, type MountField } from "../../domain/s
 import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 
+/** The project whose services mount something, and whether they are the preview of a pull request. */
+export interface HostMounting extends Pick<Project, "settings"> {
+  readonly isOfPullRequest?: boolean;
+}
+
 /**
  * Refuses services whose access to the host exceeds what their project allows; checks paths both as written and with
  * every symlink resolved.
  */
 export function checkHostMounts({ hostFolders, localSources }: CheckLocalPathPorts) {
   return async function (
-    { settings: { hostPaths = [] } }: Pick<Project, "settings">,
+    { settings: { hostPaths = [] }, isOfPullRequest = false }: HostMounting,
     services: readonly ServiceSpec[],
     fieldOf?: MountField,
   ): Promise<void> {
     const { mode, roots, dataFolder } = localSources;
-    const rules: HostRules = { mode, hostPaths, roots, dataFolder };
+    const rules: HostRules = { mode, hostPaths, roots, dataFolder, isOfPullRequest };
     checkHostAccess(services, rules, fieldOf);
     if (!services.some(({ container }) => container.mounts.some(({ kind }) => kind === "host"))) return;
     const real = {

@@ -13,6 +13,7 @@ import { listVariables } from "./list_variables.ts";
 import { refuseLocalSource } from "./refuse_local_source.ts";
 import { removeProject } from "./remove_project.ts";
 import { switchAutoDeploy } from "./switch_auto_deploy.ts";
+import { switchPreviews } from "./switch_previews.ts";
 import { discardUploadSession } from "./uploads/discard_upload_session.ts";
 import { listUploadSessions } from "./uploads/list_upload_sessions.ts";
 import { openUploadSession } from "./uploads/open_upload_session.ts";
@@ -43,5 +44,6 @@ export function projectUseCases(ports: ApplicationPorts) {
     removeProject: removeProject(ports),
     scanUpload: scanUpload(ports),
     switchAutoDeploy: switchAutoDeploy(ports),
+    switchPreviews: switchPreviews(ports),
   };
 }

@@ -31,7 +31,7 @@ export const STEPS = ["fetch", "detect", "build", "start", "health", "switch", "
 export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number];
 export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
 export type StepName = (typeof STEPS)[number];
-export type Trigger = "manual" | "push" | "redeploy" | "rollback" | "upload";
+export type Trigger = "manual" | "push" | "pull_request" | "redeploy" | "rollback" | "upload";
 export type Decision = "pending" | "kept" | "rejected";
 
 /** The source of a deployment's code. */
@@ -134,6 +134,15 @@ export interface StepRecord {
   readonly durationMs: number | null;
 }
 
+/** The pull request that a preview shows. */
+export interface PreviewedPullRequest {
+  readonly number: number;
+  /** Whether its commits come from another repository, whose owner may not be trusted. */
+  readonly fork: boolean;
+  /** Whether it was closed since, so that the preview has to end. */
+  readonly closed?: true;
+}
+
 /** One attempt to bring a version of a project live. */
 export interface Deployment extends Commit {
   readonly id: string;
@@ -152,6 +161,8 @@ export interface Deployment extends Commit {
   /** When the commit was pushed, as the git host counts time; absent unless a push triggered it. */
   readonly pushedAt?: number;
   readonly environment: "production" | "preview";
+  /** Absent unless it is the preview of a pull request. */
+  readonly pullRequest?: PreviewedPullRequest;
   readonly source: DeploymentSource;
   readonly plan: DeploymentPlan;
   /** Overrides for this deployment alone; a redeploy inherits them except for permissions. Absent if there are none. */

@@ -27,12 +27,12 @@ export interface AddressOptions {
  * preview has one host name of its own.
  */
 export function addressesOf(
-  deployment: Pick<Deployment, "environment" | "plan" | "version">,
+  deployment: Pick<Deployment, "environment" | "plan" | "pullRequest" | "version">,
   { project, domains, baseDomain }: AddressOptions,
 ): readonly PublicAddress[] {
   const endpoints = endpointsOf(deployment);
   if (deployment.environment === "preview") {
-    const hostname = `${previewLabel(project, deployment.version)}.${baseDomain}`;
+    const hostname = `${previewLabel(project, deployment)}.${baseDomain}`;
     return eachOnce(endpoints.map((endpoint) => ({ ...addressAt(hostname, endpoint), named: false })));
   }
   const proven = domains.filter(({ verifiedAt }) => verifiedAt !== null).map(({ hostname }) => hostname);

@@ -1,5 +1,7 @@
 import type { Deployment, DeploymentStatus } from "../deployments/deployment.ts";
 import type { Project } from "../projects/project.ts";
+import { servesAsPreview } from "../deployments/transitions.ts";
+import { firstSentence } from "./first_sentence.ts";
 import { type CommitState, type CommitStatus, MAX_DESCRIPTION } from "./commit_status.ts";
 
 /** The state of each deployment status, and its description where the deployment has no error. */
@@ -15,28 +17,39 @@ const STATES: Readonly<Record<DeploymentStatus, readonly [state: CommitState, de
   superseded: ["error", "Superseded by a newer push"],
 };
 
+/** The fields of a deployment that its commit status depends on. */
+type Reported = Pick<
+  Deployment,
+  "artifactAvailable" | "environment" | "error" | "held" | "pullRequest" | "status" | "urls"
+>;
+
 /**
  * Returns the commit status that reports a deployment. A failure is described by the first sentence of its error, which
  * contains no secrets; a success links to the deployment's address, else to the project's.
  */
 export function deploymentCommitStatus(
-  { environment, error, status, urls }: Pick<Deployment, "environment" | "error" | "status" | "urls">,
+  deployment: Reported,
   { slug, url }: Pick<Project, "slug"> & { readonly url: string },
 ): CommitStatus {
+  const { environment, error, status, urls } = deployment;
   const [state, usual] = STATES[status];
+  const isOver = isEnded(deployment);
   return {
     state,
-    description: (state === "failure" && error && firstSentence(error.message)) || usual,
-    targetUrl: state === "success" ? (urls[0] ?? url) : null,
+    description:
+      (state === "failure" && error && firstSentence(error.message, MAX_DESCRIPTION)) || special(deployment) || usual,
+    targetUrl: state === "success" && !isOver ? (urls[0] ?? url) : null,
     context: environment === "preview" ? `slipway/${slug}/preview` : `slipway/${slug}`,
   };
 }
 
-/** Returns the first sentence of a text on one line, cut to what a description may hold. */
-function firstSentence(text: string): string {
-  const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
-  const sentence = (line.split(/\. /, 1)[0] ?? "").replace(/\.$/, "");
-  if (sentence.length <= MAX_DESCRIPTION) return sentence;
-  // Not in the middle of a character.
-  return `${sentence.slice(0, MAX_DESCRIPTION - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+function special(deployment: Reported): string | undefined {
+  const { held, pullRequest, status } = deployment;
+  if (isEnded(deployment)) return "The preview has ended";
+  if (status !== "queued" || !held || !pullRequest) return undefined;
+  return pullRequest.fork ? "Waiting for the approval of an admin" : "Waiting for an approval";
+}
+
+function isEnded(deployment: Reported): boolean {
+  return deployment.environment === "preview" && deployment.status === "ready" && !servesAsPreview(deployment);
 }

@@ -1,6 +1,7 @@
 import { invalid, invalidField } from "../failure.ts";
 import type { PublicEndpoint, ServiceDefinition } from "../services/service_definition.ts";
 import { isHostPath } from "../services/host_access.ts";
+import { checkPreviews, PREVIEW_DEFAULTS, type PreviewSettings } from "./previews.ts";
 
 export const PROJECT_TYPES = ["app", "static", "docker", "services"] as const;
 export const RUNTIMES = ["docker", "process"] as const;
@@ -25,6 +26,8 @@ export interface ProjectSettings {
   /** Whether an admin set `localPath`; then everyone who may deploy the project may deploy from it. */
   readonly localPathByAdmin?: boolean;
   readonly autoDeploy?: boolean;
+  /** Previews of pull requests. */
+  readonly previews?: PreviewSettings;
   readonly framework?: string;
   readonly packageManager?: string;
   readonly installCommand?: string;
@@ -74,6 +77,11 @@ export function sourceOf({ gitOwner, gitRepo, gitUrl, localPath }: ProjectSettin
   return localPath ? "local" : "upload";
 }
 
+/** Returns the rules for previews of a project's pull requests. */
+export function previewsOf({ settings }: Pick<Project, "settings">): PreviewSettings {
+  return settings.previews ?? PREVIEW_DEFAULTS;
+}
+
 /** Maximum size of a project's settings as JSON, in bytes; a page of projects holds the settings of a hundred. */
 export const SETTINGS_BYTES = 262_144;
 
@@ -105,7 +113,8 @@ const SOURCES = [
 
 /**
  * Applies a change to settings; `null` removes. A new source replaces the old one, and unlinking a repository of the git
- * host, also for another one, turns `autoDeploy` off unless the change sets it: nothing may report its pushes.
+ * host, also for another one, turns `autoDeploy` and `previews` off unless the change sets them: nothing may report its
+ * pushes and pull requests.
  */
 export function mergeSettings(settings: ProjectSettings, change: ProjectSettingsChange): ProjectSettings {
   const given = SOURCES.filter((source) => source.some((field) => typeof change[field] === "string"));
@@ -114,10 +123,12 @@ export function mergeSettings(settings: ProjectSettings, change: ProjectSettings
   const merged = Object.entries({ ...Object.fromEntries(kept), ...change }).filter(
     ([, value]) => value !== null && value !== undefined,
   );
-  const { autoDeploy, ...rest } = Object.fromEntries(merged) as ProjectSettings;
+  const { autoDeploy, previews, ...rest } = Object.fromEntries(merged) as ProjectSettings;
   const isSame = settings.gitOwner === rest.gitOwner && settings.gitRepo === rest.gitRepo;
-  const unlinked = sourceOf(settings) === "githost" && !isSame && change.autoDeploy !== true;
-  return autoDeploy === undefined || unlinked ? rest : { ...rest, autoDeploy };
+  const unlinked = sourceOf(settings) === "githost" && !isSame;
+  const deploys = unlinked && change.autoDeploy !== true ? undefined : autoDeploy;
+  const shows = unlinked && !change.previews?.enabled ? undefined : previews;
+  return { ...rest, ...(deploys !== undefined && { autoDeploy: deploys }), ...(shows && { previews: shows }) };
 }
 
 /** Refuses `gitUrl` together with `localPath`, because a project has one source; either alone replaces the other. */
@@ -165,6 +176,10 @@ export function checkSettings(settings: ProjectSettings): void {
     throw invalidField(`hostPaths.${badPath}`, 'give an absolute path without "..", or the name of a volume');
   if (settings.autoDeploy && sourceOf(settings) !== "githost") {
     throw invalidField("autoDeploy", "link a repository of the git host first");
+  }
+  if (settings.previews) checkPreviews(settings.previews);
+  if (settings.previews?.enabled && sourceOf(settings) !== "githost") {
+    throw invalidField("previews", "link a repository of the git host first");
   }
 }
 

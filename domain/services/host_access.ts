@@ -12,6 +12,8 @@ export interface HostRules {
   readonly roots: readonly string[];
   /** Slipway's own data folder, which no service may mount. */
   readonly dataFolder: string;
+  /** Whether the services are the preview of a pull request, which may use nothing of the machine. */
+  readonly isOfPullRequest?: boolean;
 }
 
 /** Access to one of these sockets gives control over the host. */
@@ -53,7 +55,9 @@ export function checkHostAccess(
   }
 }
 
-function refusalOf(mount: HostMount, { mode, hostPaths, roots, dataFolder }: HostRules): string | undefined {
+function refusalOf(mount: HostMount, rules: HostRules): string | undefined {
+  const { mode, hostPaths, roots, dataFolder, isOfPullRequest } = rules;
+  if (isOfPullRequest) return "previews of pull requests use volumes of their own only. Name a volume instead";
   const ask = "an admin can allow it by adding it to hostPaths of the project";
   if (mode === "cloud") return "in cloud mode services use volumes of their own only. Name a volume instead";
   if (mount.kind === "volume") return hostPaths.includes(mount.name ?? "") ? undefined : `${ask}`;

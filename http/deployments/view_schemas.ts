@@ -83,6 +83,16 @@ const PromptView = object(
   ),
 );
 
+const PullRequestView = object(
+  described(
+    { number: integer({ examples: [7] }), fork: t.Boolean() },
+    {
+      number: "Number of the pull request on the git host",
+      fork: "Whether it comes from a fork: then an admin has to approve each build, and it gets no variables",
+    },
+  ),
+);
+
 const deployment = {
   id: Id,
   projectId: ProjectId,
@@ -93,6 +103,7 @@ const deployment = {
   pinned: t.Boolean(),
   trigger: explained(TRIGGER, { title: "Trigger" }),
   environment: EnvironmentSchema,
+  pullRequest: nullable(PullRequestView),
   branch: nullable(t.String()),
   commitSha: nullable(t.String()),
   commitMessage: nullable(t.String()),
@@ -123,6 +134,7 @@ export const DeploymentView = object(
     active: "Whether it is the live release of the project",
     pinned: "Whether its files are kept permanently",
     trigger: "What triggered the deployment",
+    pullRequest: "Pull request that this preview shows; null for all other deployments",
     branch: "Branch of the repository; null if there is none",
     commitSha: "SHA of the commit that was built; null until it is known, and for folders",
     commitMessage: "First line of the commit message",

@@ -21,6 +21,7 @@ import {
 } from "../schema.ts";
 import {
   AutoDeployBody,
+  PreviewsBody,
   EnsureBody,
   LinkBody,
   ProjectBody,
@@ -85,7 +86,8 @@ export function projectRoutes(access: Access, useCases: UseCases) {
     )
     .use(makingProjects(access, useCases))
     .use(changingProjects(access, useCases))
-    .use(linkingProjects(access, useCases));
+    .use(linkingProjects(access, useCases))
+    .use(triggeringProjects(access, useCases));
 }
 
 function makingProjects(access: Access, useCases: UseCases) {
@@ -176,29 +178,33 @@ function changingProjects(access: Access, useCases: UseCases) {
 }
 
 function linkingProjects(access: Access, useCases: UseCases) {
-  return new Elysia({ name: "http/projects/linking" })
+  return new Elysia({ name: "http/projects/linking" }).use(access).post(
+    "/:id/git/link",
+    async ({ principal, params, body: { owner, repo, branch } }) => {
+      const settings = { gitOwner: owner, gitRepo: repo, gitBranch: branch ?? null };
+      return {
+        success: true,
+        project: projectView(await useCases.changeProject(principal, params.id, { settings })),
+      };
+    },
+    {
+      permission: "project:write",
+      params: IdPath,
+      body: LinkBody,
+      ...operation({
+        name: "project.link",
+        summary: "Link a project to a repository on the git host; replaces any other source",
+        answer: done({ project: ProjectView }),
+        problems: [404, 502],
+      }),
+    },
+  );
+}
+
+/** Routes that turn what the git host triggers on and off. */
+function triggeringProjects(access: Access, useCases: UseCases) {
+  return new Elysia({ name: "http/projects/triggering" })
     .use(access)
-    .post(
-      "/:id/git/link",
-      async ({ principal, params, body: { owner, repo, branch } }) => {
-        const settings = { gitOwner: owner, gitRepo: repo, gitBranch: branch ?? null };
-        return {
-          success: true,
-          project: projectView(await useCases.changeProject(principal, params.id, { settings })),
-        };
-      },
-      {
-        permission: "project:write",
-        params: IdPath,
-        body: LinkBody,
-        ...operation({
-          name: "project.link",
-          summary: "Link a project to a repository on the git host; replaces any other source",
-          answer: done({ project: ProjectView }),
-          problems: [404, 502],
-        }),
-      },
-    )
     .post(
       "/:id/auto-deploy",
       async ({ principal, params, body: { enabled }, request }) => ({
@@ -213,6 +219,25 @@ function linkingProjects(access: Access, useCases: UseCases) {
           name: "project.auto_deploy",
           summary:
             "Deploy on every push to the linked repository, or stop that; registers a webhook where none reports pushes",
+          answer: done({ project: ProjectView }),
+          problems: [404, 502],
+        }),
+      },
+    )
+    .post(
+      "/:id/previews",
+      async ({ principal, params, body, request }) => ({
+        success: true,
+        project: projectView(await useCases.switchPreviews(principal, params.id, body, request.signal)),
+      }),
+      {
+        permission: "project:write",
+        params: IdPath,
+        body: PreviewsBody,
+        ...operation({
+          name: "project.previews",
+          summary:
+            "Deploy a preview of every pull request of the linked repository, or stop that; registers a webhook where none reports them",
           answer: done({ project: ProjectView }),
           problems: [404, 502],
         }),

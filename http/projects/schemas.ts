@@ -1,6 +1,7 @@
 import type { TNull, TOptional, TUnion } from "@sinclair/typebox";
 import { t } from "elysia";
-import { type Project, sourceOf } from "../../domain/projects/project.ts";
+import { PREVIEW_DEFAULTS, PREVIEW_LIMITS } from "../../domain/projects/previews.ts";
+import { previewsOf, type Project, sourceOf } from "../../domain/projects/project.ts";
 import { ENVIRONMENT, LOCATION, PROJECT_TYPE, RUNTIME, SOURCE } from "../meanings.ts";
 import { about, described, explained, integer, nullable, object, text, Time } from "../schema.ts";
 import { EndpointSchema, ServiceSchema } from "./service_schemas.ts";
@@ -112,6 +113,38 @@ export const AutoDeployBody = object({
   enabled: t.Boolean({ description: "Whether to deploy every push", examples: [false] }),
 });
 
+const PreviewsView = object(
+  described(
+    {
+      enabled: t.Boolean(),
+      max: integer({ minimum: 1, maximum: PREVIEW_LIMITS.max }),
+      ttlHours: integer({ minimum: 1, maximum: PREVIEW_LIMITS.ttlHours }),
+    },
+    {
+      enabled: "Whether every pull request of the linked repository gets a preview",
+      max: "How many pull requests have a preview at a time; the oldest preview ends for another",
+      ttlHours: "Hours after which a preview ends",
+    },
+  ),
+);
+export const PreviewsBody = object({
+  enabled: t.Boolean({ description: "Whether every pull request gets a preview", examples: [true] }),
+  max: t.Optional(
+    integer({
+      minimum: 1,
+      maximum: PREVIEW_LIMITS.max,
+      description: `How many pull requests have a preview at a time. Stays as it is by default, ${PREVIEW_DEFAULTS.max} at first`,
+    }),
+  ),
+  ttlHours: t.Optional(
+    integer({
+      minimum: 1,
+      maximum: PREVIEW_LIMITS.ttlHours,
+      description: `Hours after which a preview ends. Stays as it is by default, ${PREVIEW_DEFAULTS.ttlHours} at first`,
+    }),
+  ),
+});
+
 const shown = Object.fromEntries(Object.entries(fields).map(([key, schema]) => [key, nullable(schema)]));
 
 export const ProjectView = object(
@@ -124,6 +157,7 @@ export const ProjectView = object(
     source: explained(SOURCE, { title: "ProjectSource", description: "Type of the source" }),
     ...shown,
     autoDeploy: t.Boolean({ description: "Whether every push to the linked repository is deployed" }),
+    previews: about("Previews of pull requests", PreviewsView),
     activeDeploymentId: nullable(t.String({ description: "ID of the live deployment; null if none is live" })),
     location: explained(LOCATION, { title: "Location", description: "Where the project runs" }),
     serverId: nullable(t.String({ description: "ID of the server that the project runs on; null for this machine" })),
@@ -149,6 +183,7 @@ export function projectView(project: Project) {
     ...UNSET,
     ...settings,
     autoDeploy: settings.autoDeploy ?? false,
+    previews: previewsOf(project),
     activeDeploymentId,
     location,
     serverId,

@@ -10,6 +10,7 @@ import type { AppInstallations } from "./app_installations.ts";
 import type { LinkedProjects } from "./linked_projects.ts";
 import type { OAuthAccounts } from "./oauth_accounts.ts";
 import type { PullRequestComments } from "./pull_request_comments.ts";
+import type { PullRequests } from "./pull_requests.ts";
 import type { RepositoryHooks } from "./repository_hooks.ts";
 import type { WebhookDeliveries } from "./webhook_deliveries.ts";
 
@@ -27,6 +28,7 @@ export interface GitHostPorts {
   readonly linkedProjects: LinkedProjects;
   readonly oauthAccounts: OAuthAccounts;
   readonly pullRequestComments: PullRequestComments;
+  readonly pullRequests: PullRequests;
   readonly repositoryHooks: RepositoryHooks;
   readonly webhookDeliveries: WebhookDeliveries;
 }

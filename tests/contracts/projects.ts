@@ -31,6 +31,7 @@ const EVERY_SETTING: Required<ProjectSettings> = {
   gitSubmodules: true,
   localPathByAdmin: true,
   autoDeploy: true,
+  previews: { enabled: true, max: 3, ttlHours: 24 },
   framework: "next",
   packageManager: "bun",
   installCommand: oddTexts.join(" && "),

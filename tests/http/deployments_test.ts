@@ -5,7 +5,7 @@ import { BUILD, REPOSITORY, START } from "../support/apps/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
 
 const FIELDS =
-  "active artifactAvailable branch buildMs builtAt commitMessage commitSha createdAt decision durationMs environment error finishedAt framework id organizationId pinned projectId queuedAt redeployOf rollbackOf services startedAt status trigger url urls version waitingFor waitingReason".split(
+  "active artifactAvailable branch buildMs builtAt commitMessage commitSha createdAt decision durationMs environment error finishedAt framework id organizationId pinned projectId pullRequest queuedAt redeployOf rollbackOf services startedAt status trigger url urls version waitingFor waitingReason".split(
     " ",
   );
 
@@ -27,6 +27,7 @@ describe("POST /api/deployments", () => {
       active: false,
       version: 1,
       environment: "production",
+      pullRequest: null,
     });
     await app.settled(deployment_id);
     const { data } = (await app.get(`/${deployment_id}`)).body;

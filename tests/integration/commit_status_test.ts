@@ -5,7 +5,8 @@ import { OctokitRepositories } from "../../adapters/githost/octokit_repositories
 import { MemoryLog } from "../../adapters/memory/log.ts";
 import { memoryWorld } from "../../adapters/memory/memory_world.ts";
 import type { PostgresWorld } from "../../adapters/postgres/postgres_world.ts";
-import { watchCommitReports } from "../../application/githost/watch_commit_reports.ts";
+import { reportCommits } from "../../application/githost/report_commits.ts";
+import { watchOutbox } from "../../application/githost/watch_outbox.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import type { World } from "../../ports/world.ts";
@@ -70,7 +71,7 @@ function aProcess(stores: Omit<PostgresWorld, "commitReports"> & Pick<World, "co
     mode: "self-hosted",
     urlOf: (hostname: string) => `https://${hostname}`,
   } as const;
-  const watching = watchCommitReports(ports)(stopping.signal);
+  const watching = watchOutbox(reportCommits(ports))(stopping.signal);
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();

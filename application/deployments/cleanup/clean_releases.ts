@@ -1,6 +1,6 @@
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { isRunning, servesAsPreview } from "../../../domain/deployments/transitions.ts";
-import type { Project } from "../../../domain/projects/project.ts";
+import { previewsOf, type Project } from "../../../domain/projects/project.ts";
 import { cleanSources } from "./clean_sources.ts";
 import { artifactsOf, startsFrom } from "./drop_artifact.ts";
 import { endPreviews, type EndPreviewsPorts, type RunInBackground } from "./end_previews.ts";
@@ -22,7 +22,7 @@ export function cleanReleases(ports: CleanReleasesPorts, defaultWindow: number, 
   return async function (project: Project): Promise<boolean> {
     const window = project.settings.rollbackWindow ?? defaultWindow;
     const all = await deployments.ofProject(project.id);
-    const ended = await end(all, window);
+    const ended = await end(all, { window, pullRequests: previewsOf(project) });
     const left = all.filter(({ id }) => !ended.has(id));
     const keep = new Set([
       ...keptArtifacts(left, { activeId: project.activeDeploymentId, window }),

@@ -1,9 +1,11 @@
 import { scopeOf } from "../../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import { type PreviewRules, surplusPreviews } from "../../../domain/deployments/surplus_previews.ts";
 import { stoppedService } from "../../../domain/deployments/stopped_service.ts";
 import { servesAsPreview } from "../../../domain/deployments/transitions.ts";
 import type { Edge } from "../../../ports/domains/edge.ts";
 import type { LiveReleases } from "../../../ports/deployments/live_releases.ts";
+import type { Clock } from "../../../ports/system/clock.ts";
 import type { Runtime } from "../../../ports/services/runtime.ts";
 import type { Volumes } from "../../../ports/services/volumes.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
@@ -13,6 +15,7 @@ import { removeInstances } from "../../services/remove_instances.ts";
 const DRAIN_MS = 30_000;
 
 export interface EndPreviewsPorts extends DropArtifactPorts {
+  readonly clock: Clock;
   readonly edge: Edge;
   readonly liveReleases: LiveReleases;
   readonly runtime: Runtime;
@@ -23,15 +26,17 @@ export interface EndPreviewsPorts extends DropArtifactPorts {
 export type RunInBackground = (work: (ports: EndPreviewsPorts) => Promise<void>) => void;
 
 /**
- * Ends the surplus previews of a project and resolves to their ids. Keeps as many of the newest as the rollback window
- * says, at least one. Ended previews lose their routes and count as stopped at once; their instances, volumes and files
- * are removed once their requests are drained.
+ * Ends the surplus previews of a project and resolves to their ids. Ended previews lose their routes and count as stopped
+ * at once; their instances, volumes and files are removed once their requests are drained.
  */
 export function endPreviews(ports: EndPreviewsPorts, later: RunInBackground = inBackground(ports)) {
-  const { deployments, edge, liveReleases } = ports;
-  return async function (ofProject: readonly Deployment[], window: number): Promise<ReadonlySet<string>> {
+  const { clock, deployments, edge, liveReleases } = ports;
+  return async function (
+    ofProject: readonly Deployment[],
+    rules: Omit<PreviewRules, "now">,
+  ): Promise<ReadonlySet<string>> {
     const ended = new Set<string>();
-    for (const { id, services } of surplusPreviews(ofProject, window)) {
+    for (const { id, services } of surplusPreviews(ofProject, { ...rules, now: clock.now() })) {
       const instances = services.flatMap(({ instanceId }) => instanceId ?? []);
       const changed = await deployments.change(id, (stored) =>
         servesAsPreview(stored) && !stored.pinned ? { deployment: withoutAnything(stored), events: [] } : undefined,
@@ -56,27 +61,6 @@ async function removeEnded(ports: EndPreviewsPorts, ended: Deployment, servedBy:
 
 function inBackground(ports: EndPreviewsPorts): RunInBackground {
   return (work) => void work(ports).catch(() => {});
-}
-
-/**
- * The oldest previews, beyond as many of the newest as the window says, at least one. Pinned ones stay and do not
- * count.
- */
-function surplusPreviews(ofProject: readonly Deployment[], window: number): readonly Deployment[] {
-  return ofProject
-    .filter((deployment) => (servesAsPreview(deployment) || isBecomingPreview(deployment)) && !deployment.pinned)
-    .toSorted((a, b) => finished(b) - finished(a))
-    .slice(Math.max(1, window));
-}
-
-/** Whether a preview serves already and has only cleanup left. */
-function isBecomingPreview({ environment, status, steps }: Deployment): boolean {
-  const served = steps.some((step) => step.name === "switch" && step.status === "done");
-  return environment === "preview" && status === "deploying" && served;
-}
-
-function finished({ finishedAt }: Deployment): number {
-  return finishedAt?.getTime() ?? Number.MAX_SAFE_INTEGER;
 }
 
 function withoutAnything(preview: Deployment): Deployment {

@@ -3,6 +3,7 @@ import { preparedAt } from "../../../domain/deployments/prepared_folder.ts";
 import { isRunning, servesAsPreview } from "../../../domain/deployments/transitions.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
 import type { Installation } from "../../../ports/identity/installation.ts";
+import { previewsOf } from "../../../domain/projects/project.ts";
 import type { Projects } from "../../../ports/projects/projects.ts";
 import type { Instance } from "../../../ports/services/runtime.ts";
 import { artifactsOf, needsArtifact, runsPartOf } from "./drop_artifact.ts";
@@ -65,12 +66,14 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
     }
   }
 
-  /** Every deployment ends surplus previews; this covers a changed window or a removed pin. */
+  /** Every deployment ends surplus previews; this covers changed settings, a removed pin, age and closed pull requests. */
   async function endSurplus(previews: readonly Deployment[]): Promise<void> {
     for (const [projectId, own] of Map.groupBy(previews, (preview) => preview.projectId)) {
-      if (own.length < 2) continue;
+      if (own.length < 2 && !own[0]!.pullRequest) continue;
       const project = await projects.find(own[0]!.organizationId, projectId);
-      if (project) await end(await deployments.ofProject(projectId), project.settings.rollbackWindow ?? defaultWindow);
+      if (!project) continue;
+      const window = project.settings.rollbackWindow ?? defaultWindow;
+      await end(await deployments.ofProject(projectId), { window, pullRequests: previewsOf(project) });
     }
   }
 

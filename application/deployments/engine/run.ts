@@ -88,8 +88,8 @@ export interface EngineSettings {
   ) => Promise<Secret | undefined>;
   /** The runtime of projects that choose none. */
   readonly runtime: RuntimeName | "auto";
-  /** Returns the key of a project's build caches, which other projects cannot guess. */
-  readonly cacheScope: (projectId: string) => string;
+  /** Turns a key of build caches into one that other projects cannot guess. */
+  readonly cacheScope: (key: string) => string;
   /** Where the base images of generated Dockerfiles are pulled from. */
   readonly baseImages: BaseImages;
   readonly buildTimeoutMs: number;

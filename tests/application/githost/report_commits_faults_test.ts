@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { watchCommitReports } from "../../../application/githost/watch_commit_reports.ts";
+import { reportCommits } from "../../../application/githost/report_commits.ts";
+import { watchOutbox } from "../../../application/githost/watch_outbox.ts";
 import { aReporter, commitReportScene, LINKED } from "../../support/apps/commit_report_scene.ts";
 import { aProject } from "../../support/database/store_builders.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -127,11 +128,11 @@ describe("an access without the permission", () => {
   });
 });
 
-describe("watchCommitReports()", () => {
+describe("watchOutbox()", () => {
   test("reports without being asked, and ends when told to", async () => {
     const scene = await commitReportScene();
     const stopping = new AbortController();
-    const watching = watchCommitReports(scene.portsWith())(stopping.signal);
+    const watching = watchOutbox(reportCommits(scene.portsWith()))(stopping.signal);
     const deployment = await scene.deployment();
     await scene.change(deployment, { status: "ready" });
     await eventually(
@@ -151,7 +152,7 @@ describe("watchCommitReports()", () => {
     );
     const stopping = new AbortController();
     await scene.deployment({ status: "ready" });
-    const watching = watchCommitReports({ ...scene.portsWith(), commitReports })(stopping.signal);
+    const watching = watchOutbox(reportCommits({ ...scene.portsWith(), commitReports }))(stopping.signal);
     await eventually(
       async () => scene.shown(),
       (shown) => shown.length > 0,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { watchCommitReports } from "../../../application/githost/watch_commit_reports.ts";
+import { reportCommits } from "../../../application/githost/report_commits.ts";
+import { watchOutbox } from "../../../application/githost/watch_outbox.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { CommitStatus } from "../../../domain/githost/commit_status.ts";
 import {
@@ -141,7 +142,7 @@ describe("order and number of reports", () => {
       return proceed();
     });
     const stopping = new AbortController();
-    const watching = watchCommitReports(scene.portsWith(slow))(stopping.signal);
+    const watching = watchOutbox(reportCommits(scene.portsWith(slow)))(stopping.signal);
     await scene.deployment({ status: "ready" });
     await begun.promise;
     await scene.deployment({ status: "ready", environment: "preview" });

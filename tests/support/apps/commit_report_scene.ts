@@ -1,7 +1,7 @@
 import { MemoryLog } from "../../../adapters/memory/log.ts";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
-import { CommitReporter } from "../../../application/githost/commit_reporter.ts";
-import type { ReportCommitPorts } from "../../../application/githost/report_commit.ts";
+import { OutboxWorker } from "../../../application/githost/outbox_worker.ts";
+import { reportCommits, type ReportCommitPorts } from "../../../application/githost/report_commits.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { Project } from "../../../domain/projects/project.ts";
 import type { CommitStatuses } from "../../../ports/githost/commit_statuses.ts";
@@ -16,7 +16,7 @@ export const LINKED = { gitOwner: "acme", gitRepo: "shop", gitAccess: true };
 
 /** Returns a function that reports everything that is due, and returns the milliseconds until more is. */
 export function aReporter(ports: ReportCommitPorts) {
-  const reporter = new CommitReporter(ports);
+  const reporter = new OutboxWorker(reportCommits(ports));
   return async function (signal: AbortSignal = NEVER): Promise<number | null> {
     for (;;) {
       const nextMs = await reporter.begin(signal);

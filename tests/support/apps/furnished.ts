@@ -147,6 +147,7 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
     "PATCH /api/projects/:id": { name: "Renamed" },
     "POST /api/projects/:id/git/link": { owner: "acme", repo: "harbour" },
     "POST /api/projects/:id/auto-deploy": { enabled: false },
+    "POST /api/projects/:id/previews": { enabled: false },
     "POST /api/projects/:id/deploy-key": { replace: true },
     "PATCH /api/projects/:id/env": { upserts: [{ key: "A", value: "b" }] },
     "POST /api/projects/folder/session": {},

@@ -38,6 +38,7 @@ DELETE /api/projects/:id                      401 404 403 403 403 200
 GET    /api/projects/:id/volumes              401 404 200 200 200 200
 POST   /api/projects/:id/git/link             401 404 403 200 403 200
 POST   /api/projects/:id/auto-deploy          401 404 403 200 403 200
+POST   /api/projects/:id/previews             401 404 403 200 403 200
 GET    /api/projects/:id/env                  401 404 200 200 200 200
 PATCH  /api/projects/:id/env                  401 404 403 200 403 200
 GET    /api/projects/:id/deploy-key           401 404 200 200 200 200

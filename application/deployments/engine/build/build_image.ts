@@ -1,3 +1,4 @@
+import { buildCacheKey } from "../../../../domain/deployments/build_cache_key.ts";
 import type { Deployment, DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
 import type { Detection } from "../../../../domain/detection/detection.ts";
 import { dockerfileFacts } from "../../../../domain/detection/text/dockerfile_text.ts";
@@ -199,7 +200,7 @@ async function generated(run: StepRun, { plan }: ImageUnit, found: Detection): P
     commands: { install: plan.installCommand, build: plan.buildCommand, start: startOf(plan) },
     rootDirectory: recipe.wholeRepository ? plan.rootDirectory : null,
     port: plan.port ?? USUAL_PORT,
-    cacheScope: run.settings.cacheScope(deployment.projectId),
+    cacheScope: run.settings.cacheScope(buildCacheKey(deployment)),
     mounts: (await run.ports.imageBuilder.features()).mounts,
     secretNames: [...environment.keys()],
     environmentDigest: await buildTag(run),
@@ -225,15 +226,21 @@ function startOf({ projectType, startCommand }: DeploymentPlan): string | null {
   return projectType === "static" ? null : startCommand;
 }
 
+function sharesCaches(one: Deployment, other: Deployment): boolean {
+  return one.environment === other.environment && buildCacheKey(one) === buildCacheKey(other);
+}
+
 /**
- * Returns a random tag that reveals nothing about the variables. It equals the former deployment's tag exactly if the
- * variables are equal.
+ * Returns a random tag that reveals nothing about the variables. It equals that of the former deployment for the same
+ * environment, with the same caches, exactly if the variables are equal.
  */
 export async function buildTag(run: Run): Promise<string> {
   const { deployments } = run.ports;
   const { buildTag: known, id, projectId } = run.deployment;
   if (known !== null) return known;
-  const former = (await deployments.ofProject(projectId)).find((other) => other.id !== id && other.buildTag !== null);
+  const former = (await deployments.ofProject(projectId)).find(
+    (other) => other.id !== id && other.buildTag !== null && sharesCaches(run.deployment, other),
+  );
   const values = former && (await deployments.environment(former.id).catch(() => undefined));
   const tag = values && sameValues(values, run.environment) ? former!.buildTag! : crypto.randomUUID();
   await store(run, (deployment: Deployment) => ({ ...deployment, buildTag: tag }));

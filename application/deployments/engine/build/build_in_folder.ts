@@ -1,3 +1,4 @@
+import { buildCacheKey } from "../../../../domain/deployments/build_cache_key.ts";
 import type { BuildRequest } from "../../../../ports/deployments/builder.ts";
 import { folderOf, workingFolder } from "../../../services/release_folder.ts";
 import type { Run } from "../run.ts";
@@ -23,7 +24,7 @@ export async function buildInFolder(
   const folder = await folderOf(run);
   await run.ports.builder.build({
     deploymentId: deployment.id,
-    cacheKey: deployment.projectId,
+    cacheKey: buildCacheKey(deployment),
     folder,
     workingFolder: workingFolder(folder, unit),
     commands,

@@ -67,7 +67,10 @@ async function fetchInto(run: StepRun, source: FetchableSource, target: Target):
   const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
   const ssh = await sshAccess(run.ports, run.project, source);
   const sourceUrl = source.kind === "git" ? source.url : "";
-  const credentialFor = (url: string) => run.settings.credentialFor(run.project, { url, sourceUrl }, target.signal);
+  // A fork may name any private repository of the owner as a submodule.
+  const isTrusted = (url: string) => url === sourceUrl || !run.deployment.pullRequest?.fork;
+  const credentialFor = async (url: string) =>
+    isTrusted(url) ? run.settings.credentialFor(run.project, { url, sourceUrl }, target.signal) : undefined;
   const loginAdvice = linkAdvice(run.project);
   const into = { ...target, log, credentialFor, ...(loginAdvice && { loginAdvice }), ...(ssh && { ssh }) };
   return run.ports.sources.fetch(exactly(source, run.deployment), into);

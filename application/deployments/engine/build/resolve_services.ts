@@ -52,7 +52,8 @@ export async function resolveServices(run: StepRun, found: Detection | null): Pr
   const given = (await serviceSets.read(id))?.given ?? null;
   const specs = given ? withVariables(run.environment, given) : await detectedServices(run, found!);
   if (specs.length === 0) throw invalid("no_services", "Cannot deploy this: it names no service. Add one");
-  await checkHostMounts({ ...run.ports, localSources: run.settings.localSources })(run.project, specs);
+  const mounting = { ...run.project, isOfPullRequest: run.deployment.pullRequest !== undefined };
+  await checkHostMounts({ ...run.ports, localSources: run.settings.localSources })(mounting, specs);
   const { containerEngine, installation } = run.ports;
   const runtime = await chooseServicesRuntime(specs, { wanted: plan.runtime ?? run.settings.runtime, containerEngine });
   if (runtime === "docker") await installation.noteContainers();

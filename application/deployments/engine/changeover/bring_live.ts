@@ -135,7 +135,8 @@ async function checkMachine({ deployment, ports, project, settings }: StepRun): 
   if (!hasServices(deployment)) return;
   const specs = (await recordsOf(ports, deployment)).map(({ spec }) => spec);
   const { settings: now } = (await ports.projects.find(project.organizationId, project.id)) ?? project;
-  await checkHostMounts({ ...ports, localSources: settings.localSources })({ settings: now }, specs);
+  const mounting = { settings: now, isOfPullRequest: deployment.pullRequest !== undefined };
+  await checkHostMounts({ ...ports, localSources: settings.localSources })(mounting, specs);
 }
 
 /** Discards what a killed process recorded about its attempt: every wanted service is tried again. */

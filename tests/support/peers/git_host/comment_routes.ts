@@ -1,5 +1,5 @@
 import type { MemoryRepository } from "../../../../adapters/memory/git_host.ts";
-import { APP_AUTHOR, MAX_COMMENT, type MemoryComment } from "../../../../adapters/memory/pull_requests.ts";
+import { APP_AUTHOR, MAX_COMMENT, type MemoryComment } from "../../../../adapters/memory/host_pull_requests.ts";
 import { HostAnswer } from "./host_answer.ts";
 import { demand, type HostCaller, owns } from "./host_caller.ts";
 import { type HostRequest, type HostRoute, paged, repositoryOf } from "./host_route.ts";

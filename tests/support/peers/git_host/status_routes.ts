@@ -1,4 +1,4 @@
-import { hasCommit } from "../../../../adapters/memory/pull_requests.ts";
+import { hasCommit } from "../../../../adapters/memory/host_pull_requests.ts";
 import type { CommitState } from "../../../../domain/githost/commit_status.ts";
 import { HostAnswer } from "./host_answer.ts";
 import { demand, owns } from "./host_caller.ts";
