@@ -5,6 +5,7 @@ import { gitHostChoicesContract } from "./git_host_choices.ts";
 import { appInstallationsContract } from "./app_installations.ts";
 import { linkedProjectsContract } from "./linked_projects.ts";
 import { oauthAccountsContract } from "./oauth_accounts.ts";
+import { pullRequestsContract } from "./pull_requests.ts";
 import { repositoryHooksContract } from "./repository_hooks.ts";
 import type { StoreWorld } from "./store_world.ts";
 import { webhookDeliveriesContract } from "./webhook_deliveries.ts";
@@ -20,4 +21,5 @@ export function gitHostStoreContracts(name: string, open: () => Promise<StoreWor
   linkedProjectsContract(name, open);
   webhookDeliveriesContract(name, open);
   commitReportsContract(name, open);
+  pullRequestsContract(name, open);
 }

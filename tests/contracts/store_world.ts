@@ -36,6 +36,7 @@ type GitHostStores = Pick<
   | "appInstallations"
   | "linkedProjects"
   | "oauthAccounts"
+  | "pullRequests"
   | "repositoryHooks"
   | "webhookDeliveries"
 >;
@@ -83,6 +84,7 @@ export interface StoreWorld extends GitHostStores, Partial<AsyncDisposable> {
     | "deployments"
     | "identities"
     | "liveReleases"
+    | "pullRequests"
     | "runtimeLogs"
   >;
 }
