@@ -3,7 +3,14 @@ import type { DeviceStatus } from "../domain/githost/device_status.ts";
 import type { FileEntry, GitAccount, GitHostSource } from "../domain/githost/repository.ts";
 import type { ProbeCode } from "../domain/backups/probe.ts";
 import type { DestinationKind } from "../domain/backups/destination.ts";
-import type { Decision, DeploymentStatus, ServiceStatus, StepName, Trigger } from "../domain/deployments/deployment.ts";
+import type {
+  Decision,
+  DeploymentStatus,
+  Environment,
+  ServiceStatus,
+  StepName,
+  Trigger,
+} from "../domain/deployments/deployment.ts";
 import {
   type Action,
   ACTIONS,
@@ -80,7 +87,7 @@ export const INSTANCE_STATUS: Meanings<"starting" | "running" | "failed" | "exit
   exited: "The program ended and is not restarted",
 };
 
-export const ENVIRONMENT: Meanings<"production" | "preview"> = {
+export const ENVIRONMENT: Meanings<Environment> = {
   production: "The release that the addresses of the project route to",
   preview: "A release with its own address and volumes",
 };

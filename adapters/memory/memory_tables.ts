@@ -1,5 +1,5 @@
 import type { BackupDestination, DestinationCredentials } from "../../domain/backups/destination.ts";
-import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Deployment, Environment } from "../../domain/deployments/deployment.ts";
 import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deployment_event.ts";
 import type { LeftOut } from "../../domain/deployments/output_tail.ts";
 import { withPlainText } from "../../domain/deployments/plain_text.ts";
@@ -140,7 +140,10 @@ export class MemoryTables {
   readonly projects = new Map<string, Project>();
   readonly domains = new Map<string, DomainName>();
   /** By project, then by key. */
-  readonly variables = new Map<string, Map<string, VariableRow>>();
+  readonly variables: Readonly<Record<Environment, Map<string, Map<string, VariableRow>>>> = {
+    production: new Map(),
+    preview: new Map(),
+  };
   /** By project. */
   readonly deployKeys = new Map<string, DeployKeyRow>();
   readonly servers = new Map<string, { readonly server: Server; readonly credentials: ServerCredentials }>();

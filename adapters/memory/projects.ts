@@ -68,7 +68,7 @@ export class MemoryProjects implements Projects {
     const { projects, deployKeys, domains, variables, deployments, pullRequests } = this.#tables;
     if (!this.#stored(organizationId, id)) return false;
     projects.delete(id);
-    variables.delete(id);
+    for (const set of Object.values(variables)) set.delete(id);
     deployKeys.delete(id);
     for (const domain of domains.values()) if (domain.projectId === id) domains.delete(domain.id);
     for (const { deployment } of deployments.values()) {

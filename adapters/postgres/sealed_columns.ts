@@ -12,6 +12,7 @@ export interface SealedColumn {
  */
 export const SEALED_COLUMNS = {
   variable: { table: "variables", keys: ["project_id", "key"], column: "sealed_value" },
+  previewVariable: { table: "preview_variables", keys: ["project_id", "key"], column: "sealed_value" },
   deployKey: { table: "deploy_keys", keys: ["project_id"], column: "sealed_private_key" },
   deploymentEnvironment: { table: "deployment_environments", keys: ["deployment_id"], column: "sealed_values" },
   deploymentComposition: { table: "deployment_compositions", keys: ["deployment_id"], column: "sealed_composition" },

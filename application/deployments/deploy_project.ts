@@ -1,4 +1,9 @@
-import type { Deployment, DeploymentSource, DeploymentOverrides } from "../../domain/deployments/deployment.ts";
+import type {
+  Deployment,
+  DeploymentSource,
+  DeploymentOverrides,
+  Environment,
+} from "../../domain/deployments/deployment.ts";
 import { Failure, invalid, invalidField, notFound } from "../../domain/failure.ts";
 import { allows, demand, type Principal } from "../../domain/identity/permission.ts";
 import { isBranchName, type Project, type ProjectLocation, sourceOf } from "../../domain/projects/project.ts";
@@ -30,7 +35,7 @@ export interface DeployRequest {
   readonly branch?: string;
   /** Where to build. Both values mean the same, because deployments run on this machine. */
   readonly buildStrategy?: "server" | "local";
-  readonly environment?: "production" | "preview";
+  readonly environment?: Environment;
   readonly requireApproval?: boolean;
   readonly deployTarget?: ProjectLocation;
   readonly serverId?: string;

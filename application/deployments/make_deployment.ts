@@ -7,6 +7,7 @@ import type {
   DeploymentSource,
   DeploymentOverrides,
   PreviewedPullRequest,
+  Environment,
   Trigger,
 } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
@@ -41,7 +42,7 @@ export interface NewDeployment {
   readonly framework?: string | null;
   /** Overrides that apply to this deployment only. */
   readonly own?: DeploymentOverrides | undefined;
-  readonly environment?: "production" | "preview";
+  readonly environment?: Environment;
   /** The pull request that a preview shows. */
   readonly pullRequest?: PreviewedPullRequest;
   /** Holds the deployment in `queued` until it is started. */

@@ -1,3 +1,4 @@
+import type { Environment } from "../../domain/deployments/deployment.ts";
 import { isEngineAway } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
@@ -17,7 +18,7 @@ export interface ListVolumesPorts {
 /** A volume of a project. */
 export interface ProjectVolume {
   readonly name: string;
-  readonly environment: "production" | "preview";
+  readonly environment: Environment;
   /** The preview that it belongs to; `null` for a volume that all releases of the project share. */
   readonly deploymentId: string | null;
   /** `null` when the size is unknown or was not measured in time. */

@@ -32,6 +32,7 @@ export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number];
 export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
 export type StepName = (typeof STEPS)[number];
 export type Trigger = "manual" | "push" | "pull_request" | "redeploy" | "rollback" | "upload";
+export type Environment = "production" | "preview";
 export type Decision = "pending" | "kept" | "rejected";
 
 /** The source of a deployment's code. */
@@ -160,7 +161,7 @@ export interface Deployment extends Commit {
   readonly trigger: Trigger;
   /** When the commit was pushed, as the git host counts time; absent unless a push triggered it. */
   readonly pushedAt?: number;
-  readonly environment: "production" | "preview";
+  readonly environment: Environment;
   /** Absent unless it is the preview of a pull request. */
   readonly pullRequest?: PreviewedPullRequest;
   readonly source: DeploymentSource;

@@ -17,7 +17,7 @@ export interface VariableUpsert {
   readonly secret: boolean | undefined;
 }
 
-/** The number of a project's variables, and the size of their values in UTF-8 bytes. */
+/** The number of variables in one of a project's sets, and the size of their values in UTF-8 bytes. */
 export interface VariableTotals {
   readonly count: number;
   readonly bytes: number;
@@ -46,14 +46,14 @@ export function checkVariableKeys(upserts: readonly string[], deletes: readonly 
   }
 }
 
-/** Throws for a change after which a project would have more variables than can be listed and passed to a program. */
+/** Throws for a change after which a set would have more variables than can be listed and passed to a program. */
 export function checkVariableTotals({ count, bytes }: VariableTotals): void {
   if (count > VARIABLE_LIMITS.count) {
-    const much = `a project has at most ${VARIABLE_LIMITS.count}, and this would make ${count}`;
+    const much = `an environment of a project has at most ${VARIABLE_LIMITS.count}, and this would make ${count}`;
     throw invalid("too_many_variables", `Cannot write these variables: ${much}. Delete some first`);
   }
   if (bytes > VARIABLE_LIMITS.bytes) {
-    const much = `the values of a project have at most ${VARIABLE_LIMITS.bytes} bytes, and this would make ${bytes}`;
+    const much = `the values of an environment have at most ${VARIABLE_LIMITS.bytes} bytes, and this would make ${bytes}`;
     throw invalid("variables_too_large", `Cannot write these variables: ${much}. Keep large values in files`);
   }
 }

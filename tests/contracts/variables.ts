@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Environment } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import { VARIABLE_LIMITS } from "../../domain/projects/variable.ts";
@@ -31,8 +32,8 @@ export function variablesContract(
       return (await aProject(world(), { organizationId: (await anOrganization(world())).id })).id;
     }
 
-    async function revealed(projectId: string): Promise<Record<string, string>> {
-      const values = await world().variables.reveal(projectId);
+    async function revealed(projectId: string, environment?: Environment): Promise<Record<string, string>> {
+      const values = await world().variables.reveal(projectId, environment);
       return Object.fromEntries([...values].map(([key, value]) => [key, value.reveal()]));
     }
 
@@ -188,8 +189,82 @@ export function variablesContract(
       }
     });
 
+    test("the sets of production and previews are apart, and production's is the default", async () => {
+      const id = await aProjectId();
+      const both = [plain("SAME", "production"), plain("OWN", "1")];
+      await world().variables.change(id, { upserts: both, deletes: [], at: minutes(1) });
+      const upserts = [hidden("SAME", "preview")];
+      await world().variables.change(id, { upserts, deletes: ["OWN"], at: minutes(2), environment: "preview" });
+      expect(await revealed(id)).toEqual({ SAME: "production", OWN: "1" });
+      expect(await revealed(id, "production")).toEqual({ SAME: "production", OWN: "1" });
+      expect(await revealed(id, "preview")).toEqual({ SAME: "preview" });
+      const ofPreviews = [{ key: "SAME", value: null, secret: true, updatedAt: minutes(2) }];
+      expect(await world().variables.list(id, "preview")).toEqual(ofPreviews);
+      expect((await world().variables.list(id, "production")).map(({ value }) => value)).toEqual(["1", "production"]);
+      await world().variables.change(id, { upserts: [], deletes: ["SAME"], at: START, environment: "production" });
+      expect([await revealed(id), await revealed(id, "preview")]).toEqual([{ OWN: "1" }, { SAME: "preview" }]);
+    });
+
+    test("a variable keeps its flag by the set that it is in", async () => {
+      const id = await aProjectId();
+      const unflagged = { upserts: [{ ...plain("A", "1"), secret: undefined }], deletes: [], at: START };
+      await world().variables.change(id, { upserts: [hidden("A", "1")], deletes: [], at: START });
+      await world().variables.change(id, { ...unflagged, environment: "preview" });
+      await world().variables.change(id, unflagged);
+      expect(await world().variables.list(id)).toMatchObject([{ value: null, secret: true }]);
+      expect(await world().variables.list(id, "preview")).toMatchObject([{ value: "1", secret: false }]);
+    });
+
+    test("both sets are removed with their project", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const { id } = await aProject(world(), { organizationId });
+      for (const environment of ["production", "preview"] as const) {
+        await world().variables.change(id, { upserts: [plain("A", "1")], deletes: [], at: START, environment });
+      }
+      await world().projects.remove(organizationId, id);
+      expect([await revealed(id), await revealed(id, "preview")]).toEqual([{}, {}]);
+      const late = { upserts: [plain("A", "1")], deletes: [], at: START, environment: "preview" } as const;
+      await expect(world().variables.change(id, late)).rejects.toMatchObject({ kind: "not_found" });
+    });
+
+    test("concurrent change() calls of both sets all take effect", async () => {
+      const id = await aProjectId();
+      const changes = Array.from({ length: 8 }, (_, index) =>
+        world().variables.change(id, {
+          upserts: [plain(`KEY_${index}`, "x")],
+          deletes: [],
+          at: START,
+          environment: index % 2 === 0 ? "production" : "preview",
+        }),
+      );
+      await Promise.all(changes);
+      expect(Object.keys(await revealed(id))).toEqual(["KEY_0", "KEY_2", "KEY_4", "KEY_6"]);
+      expect(Object.keys(await revealed(id, "preview"))).toEqual(["KEY_1", "KEY_3", "KEY_5", "KEY_7"]);
+    });
+
     const write = (id: string, upserts: ReturnType<typeof plain>[], deletes: string[] = []) =>
       world().variables.change(id, { upserts, deletes, at: START });
+
+    test("the limits hold for each set by itself", async () => {
+      const id = await aProjectId();
+      const ofPreviews = (upserts: ReturnType<typeof plain>[]) =>
+        world().variables.change(id, { upserts, deletes: [], at: START, environment: "preview" });
+      await write(id, many(VARIABLE_LIMITS.count, "x"));
+      await ofPreviews(many(VARIABLE_LIMITS.count, "x", 10_000));
+      const refused = { kind: "invalid", code: "too_many_variables" };
+      await expect(ofPreviews([plain("ONE_MORE", "x")])).rejects.toMatchObject(refused);
+      const other = await aProjectId();
+      const whole = [plain("A", "x".repeat(VARIABLE_LIMITS.bytes))];
+      await write(other, whole);
+      await world().variables.change(other, { upserts: whole, deletes: [], at: START, environment: "preview" });
+      const more = world().variables.change(other, {
+        upserts: [plain("B", "x")],
+        deletes: [],
+        at: START,
+        environment: "preview",
+      });
+      await expect(more).rejects.toMatchObject({ kind: "invalid", code: "variables_too_large" });
+    });
 
     test("change() refuses more variables than allowed, and changes nothing", async () => {
       const id = await aProjectId();

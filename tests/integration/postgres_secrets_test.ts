@@ -40,6 +40,8 @@ async function withSecrets(world: PostgresWorld, count = 3) {
       at: START,
     });
   for (let index = 0; index < count; index++) await put(world, `KEY_${index}`, `value ${index}`);
+  const ofPreviews = [{ key: "KEY_0", value: new Secret("preview value"), secret: true }];
+  await world.variables.change(projectId, { upserts: ofPreviews, deletes: [], at: START, environment: "preview" });
   const serverId = newId("srv");
   await world.servers.create(
     {
@@ -94,6 +96,7 @@ async function reveal(world: PostgresWorld, { organizationId, userId, projectId,
   const grant = await world.oauthAccounts.grant(organizationId, userId);
   return {
     variables: [...(await world.variables.reveal(projectId))].map(([key, value]) => `${key}=${value.reveal()}`),
+    previewVariable: (await world.variables.reveal(projectId, "preview")).get("KEY_0")?.reveal(),
     password: credentials?.sshPassword?.reveal(),
     privateKey: credentials?.sshPrivateKey?.reveal(),
     cloud: (await world.cloudLinks.token(organizationId))?.reveal(),
@@ -108,6 +111,7 @@ async function reveal(world: PostgresWorld, { organizationId, userId, projectId,
 
 const ALL = {
   variables: ["KEY_0=value 0", "KEY_1=value 1", "KEY_2=value 2"],
+  previewVariable: "preview value",
   password: "password",
   privateKey: "private key",
   cloud: "cloud token",
@@ -183,6 +187,9 @@ describe("secrets in PostgreSQL", () => {
     await sql`update repository_hooks set repo_key = 'other'`;
     const moved = world.repositoryHooks.secret(organizationId, { owner: "acme", repo: "other" });
     await expect(moved).rejects.toMatchObject(UNREADABLE);
+    await sql`
+      update preview_variables set sealed_value = (select sealed_value from variables where key = 'KEY_0')`;
+    await expect(world.variables.reveal(stored.projectId, "preview")).rejects.toMatchObject(UNREADABLE);
     await sql`update variables set sealed_value = 'value 0' where key = 'KEY_0'`;
     await expect(world.variables.reveal(stored.projectId)).rejects.toMatchObject(UNREADABLE);
   });
@@ -196,7 +203,7 @@ describe("secrets in PostgreSQL", () => {
     const vault = await vaultOf(current, former);
     const both = await openStores({ url: database.url, vault });
     while ((await both.sealedRows.reseal(2)) > 0);
-    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 13]]));
+    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 14]]));
     await both[Symbol.asyncDispose]();
     await using after = await openStores({ url: database.url, vault: await vaultOf(current) });
     expect(await reveal(after, stored)).toEqual(ALL);
@@ -245,8 +252,8 @@ describe("secrets in PostgreSQL", () => {
         return 0;
       });
     }
-    expect(resealed).toBe(11);
-    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(11);
+    expect(resealed).toBe(12);
+    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(12);
     await expect(world.sealedRows.reseal(1)).rejects.toMatchObject(UNREADABLE);
     expect((await world.cloudLinks.token(stored.organizationId))?.reveal()).toBe("cloud token");
   });
@@ -279,7 +286,7 @@ describe("secrets in PostgreSQL", () => {
     writing.abort();
     await writes;
     while ((await world.sealedRows.reseal(100)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 13]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 14]]));
     const { variables } = await reveal(writer, stored);
     expect(variables).toEqual(["KEY_0=later 0", "KEY_1=later 1", "KEY_2=later 2"]);
   });
@@ -302,7 +309,7 @@ describe("secrets in PostgreSQL", () => {
     expect(await reveal(world, stored)).toEqual(before);
     await vault.reload();
     while ((await world.sealedRows.reseal(10)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 70]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 71]]));
     expect(await reveal(world, stored)).toEqual(before);
   });
 });

@@ -250,6 +250,7 @@ describe("PostgreSQL stores", () => {
     const value = new Secret("canary-in-the-mine");
     const upserts = ["PLAIN", "HIDDEN"].map((key) => ({ key, value, secret: key === "HIDDEN" }));
     await world.variables.change(projectId, { upserts, deletes: [], at: START });
+    await world.variables.change(projectId, { upserts, deletes: [], at: START, environment: "preview" });
     await world.cloudLinks.put({ organizationId, url: "https://example.com", updatedAt: START }, value);
     const member = { organizationId, userId: (await founderOf(world)).id };
     const grant = { token: value, refreshToken: value, expiresAt: null };
@@ -276,6 +277,7 @@ describe("PostgreSQL stores", () => {
       (sql) => sql<{ dump: string }[]>`
         select string_agg(whole, ' ') as dump from (
           select variables::text as whole from variables union all select cloud_links::text from cloud_links
+          union all select preview_variables::text from preview_variables
           union all select oauth_accounts::text from oauth_accounts
           union all select device_attempts::text from device_attempts
           union all select repository_hooks::text from repository_hooks

@@ -22,6 +22,7 @@ import fastReads from "./0021_fast_reads.sql" with { type: "text" };
 import gitHost from "./0022_git_host.sql" with { type: "text" };
 import deployKeys from "./0023_deploy_keys.sql" with { type: "text" };
 import commitReports from "./0024_commit_reports.sql" with { type: "text" };
+import previewVariables from "./0025_preview_variables.sql" with { type: "text" };
 import pullRequests from "./0026_pull_requests.sql" with { type: "text" };
 
 /** A schema migration. Its text never changes once released. */
@@ -57,5 +58,6 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 22, name: "git_host", text: gitHost },
   { version: 23, name: "deploy_keys", text: deployKeys },
   { version: 24, name: "commit_reports", text: commitReports },
+  { version: 25, name: "preview_variables", text: previewVariables },
   { version: 26, name: "pull_requests", text: pullRequests },
 ];
