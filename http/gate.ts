@@ -219,7 +219,7 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
 
 /** Runs a change and records it in the audit log, unless its route is unaudited. */
 function recorded(
-  { route, params, caller }: Visit,
+  { route, params, query, caller }: Visit,
   { audit }: GateOptions,
   run: () => Promise<Response>,
   body?: object,
@@ -228,7 +228,7 @@ function recorded(
   const { body: schema } = route.hooks as { body?: TSchema };
   // A target that does not look like an id is made up, or a secret in the wrong place.
   const target = [params["id"] ?? "", ...Object.values(params)].find(isAnyId) ?? repositoryOf(params);
-  const changed = changedNames(body, { schema, changes });
+  const changed = changedNames(body, { schema, changes, query });
   const change = { action: name, target, changed };
   return unaudited ? run() : audited(audit, caller, change, run);
 }

@@ -92,6 +92,11 @@ export const ENVIRONMENT: Meanings<Environment> = {
   preview: "A release with its own address and volumes",
 };
 
+export const VARIABLE_SET: Meanings<Environment> = {
+  production: "Variables of production deployments and promoted previews; previews get none of them",
+  preview: "Variables of previews, which get no others",
+};
+
 export const ROLE: Meanings<Role> = {
   owner: "Full access, including the organization itself",
   admin: "Full access, except for changing the organization",

@@ -29,9 +29,9 @@ export interface Operation {
   readonly precheck?: (body: Readonly<Record<string, unknown>>) => void;
   /**
    * Returns the names of what a body sets or deletes, for the audit log, where these are not its fields. Gets the
-   * unvalidated body.
+   * unvalidated body and query.
    */
-  readonly changes?: (body: Readonly<Record<string, unknown>>) => readonly string[];
+  readonly changes?: (body: Readonly<Record<string, unknown>>, query: URLSearchParams) => readonly string[];
   /** Called all the time by machines: a success is not worth a line in the log. */
   readonly routine?: boolean;
   /** Changes nothing worth an audit log entry, or records it itself. */

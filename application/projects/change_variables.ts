@@ -1,8 +1,8 @@
 import type { Principal } from "../../domain/identity/permission.ts";
-import { checkVariableKeys, type Variable, type VariableUpsert } from "../../domain/projects/variable.ts";
+import { checkVariableKeys, type Variable } from "../../domain/projects/variable.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
-import type { Variables } from "../../ports/projects/variables.ts";
+import type { Variables, VariablesChange } from "../../ports/projects/variables.ts";
 import { findProject } from "./find_project.ts";
 
 export interface ChangeVariablesPorts {
@@ -11,20 +11,20 @@ export interface ChangeVariablesPorts {
   readonly variables: Variables;
 }
 
-/** Writes and deletes variables of a project atomically; returns the resulting list. */
+/** Writes and deletes variables of one of a project's sets, by default production's, atomically; returns the set. */
 export function changeVariables({ clock, projects, variables }: ChangeVariablesPorts) {
   const find = findProject({ projects });
   return async function (
     by: Principal,
     projectId: string,
-    { upserts, deletes }: { readonly upserts: readonly VariableUpsert[]; readonly deletes: readonly string[] },
+    { upserts, deletes, environment = "production" }: Omit<VariablesChange, "at">,
   ): Promise<readonly Variable[]> {
     await find(by, projectId, "project:write");
     checkVariableKeys(
       upserts.map(({ key }) => key),
       deletes,
     );
-    await variables.change(projectId, { upserts, deletes, at: clock.now() });
-    return variables.list(projectId);
+    await variables.change(projectId, { upserts, deletes, at: clock.now(), environment });
+    return variables.list(projectId, environment);
   };
 }

@@ -87,7 +87,8 @@ export const AuditView = object(
       credential: "Credential of the request",
       action: "Name of the operation (operationId in the OpenAPI document)",
       target: "ID of the affected resource; null if there is none",
-      changed: "Names of the fields that the request set, or keys of the variables that it wrote or deleted; no values",
+      changed:
+        "Names of the fields that the request set, or keys of the variables that it wrote or deleted, with preview. before those of previews; no values",
       at: "Time when the request started",
       from: "IP address of the caller",
       requestId: "X-Request-Id of the request",

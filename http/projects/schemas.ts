@@ -2,8 +2,8 @@ import type { TNull, TOptional, TUnion } from "@sinclair/typebox";
 import { t } from "elysia";
 import { PREVIEW_DEFAULTS, PREVIEW_LIMITS } from "../../domain/projects/previews.ts";
 import { previewsOf, type Project, sourceOf } from "../../domain/projects/project.ts";
-import { ENVIRONMENT, LOCATION, PROJECT_TYPE, RUNTIME, SOURCE } from "../meanings.ts";
-import { about, described, explained, integer, nullable, object, text, Time } from "../schema.ts";
+import { ENVIRONMENT, LOCATION, PROJECT_TYPE, RUNTIME, SOURCE, VARIABLE_SET } from "../meanings.ts";
+import { about, described, explained, integer, nullable, object, parameters, text, Time } from "../schema.ts";
 import { EndpointSchema, ServiceSchema } from "./service_schemas.ts";
 
 const projectName = text(100, { description: "Name of the project", examples: ["Harbour"] });
@@ -216,6 +216,12 @@ export const VariableView = object(
   },
   { title: "Variable" },
 );
+
+export const VariablesQuery = parameters({
+  environment: t.Optional(
+    explained(VARIABLE_SET, { description: "Environment whose variables are meant; defaults to production" }),
+  ),
+});
 
 export const VariablesBody = object({
   upserts: t.Optional(

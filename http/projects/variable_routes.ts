@@ -5,7 +5,7 @@ import { isVariableKey, type Variable } from "../../domain/projects/variable.ts"
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { IdPath, object } from "../schema.ts";
-import { VariablesBody, VariableView } from "./schemas.ts";
+import { VariablesBody, VariablesQuery, VariableView } from "./schemas.ts";
 
 /** The most keys that an accepted body can contain. */
 const MAX_KEYS = 1_000;
@@ -18,13 +18,16 @@ export function variableRoutes(access: Access, useCases: ProjectUseCases) {
     .use(access)
     .get(
       "/:id/env",
-      async ({ principal, params }) => ({ data: (await useCases.listVariables(principal, params.id)).map(view) }),
+      async ({ principal, params, query }) => ({
+        data: (await useCases.listVariables(principal, params.id, query.environment)).map(view),
+      }),
       {
         permission: "project:read",
         params: IdPath,
+        query: VariablesQuery,
         ...operation({
           name: "variable.list",
-          summary: "List a project's variables; secret values are null",
+          summary: "List a project's variables for an environment; secret values are null",
           answer: Variables,
           problems: [404],
         }),
@@ -32,20 +35,20 @@ export function variableRoutes(access: Access, useCases: ProjectUseCases) {
     )
     .patch(
       "/:id/env",
-      async ({ principal, params, body: { upserts = [], deletes = [] } }) => {
+      async ({ principal, params, query: { environment = "production" }, body: { upserts = [], deletes = [] } }) => {
         const guarded = upserts.map(({ key, value, secret }) => ({ key, value: new Secret(value), secret }));
-        return {
-          data: (await useCases.changeVariables(principal, params.id, { upserts: guarded, deletes })).map(view),
-        };
+        const request = { upserts: guarded, deletes, environment };
+        return { data: (await useCases.changeVariables(principal, params.id, request)).map(view) };
       },
       {
         permission: "project:write",
         params: IdPath,
+        query: VariablesQuery,
         body: VariablesBody,
         ...operation({
           name: "variable.change",
           changes: variableKeys,
-          summary: "Write and delete variables atomically",
+          summary: "Write and delete a project's variables for an environment atomically",
           answer: Variables,
           problems: [404],
         }),
@@ -53,11 +56,17 @@ export function variableRoutes(access: Access, useCases: ProjectUseCases) {
     );
 }
 
-/** Returns the valid keys that a body writes and deletes. */
-function variableKeys({ upserts, deletes }: Readonly<Record<string, unknown>>): readonly string[] {
+/** Returns the valid keys that a body writes and deletes; those of previews begin with `preview.`. */
+function variableKeys(
+  { upserts, deletes }: Readonly<Record<string, unknown>>,
+  query: URLSearchParams,
+): readonly string[] {
   const written = Array.isArray(upserts) ? upserts.map((upsert: { key?: unknown } | null) => upsert?.key) : [];
   const keys = [...written, ...(Array.isArray(deletes) ? deletes : [])];
-  return [...new Set(keys.filter((key) => typeof key === "string" && isVariableKey(key)))].slice(0, MAX_KEYS);
+  const valid = keys.filter((key) => typeof key === "string" && isVariableKey(key));
+  // Of a parameter that is given twice, the last value counts.
+  const set = query.getAll("environment").at(-1) === "preview" ? "preview." : "";
+  return [...new Set(valid.map((key) => `${set}${key}`))].slice(0, MAX_KEYS);
 }
 
 function view({ key, value, secret, updatedAt }: Variable) {

@@ -126,6 +126,8 @@ describe("the changed fields of an entry", () => {
     const changes = async (answer: Answer) => (await entriesOf(app, answer)).map(({ changed }) => changed);
     expect(await changes(fields)).toEqual([["name", "buildCommand", "port"]]);
     expect(await changes(variables)).toEqual([["API_KEY", "COLOR", "OLD"]]);
+    const ofPreviews = await patch("/env?environment=preview", { upserts, deletes: ["OLD"] });
+    expect(await changes(ofPreviews)).toEqual([["preview.API_KEY", "preview.COLOR", "preview.OLD"]]);
     expect(JSON.stringify(await entries(app))).not.toMatch(/hush|blue|Renamed/);
   });
 

@@ -19,6 +19,66 @@ async function fresh() {
 const change = (body: unknown) => app.call("PATCH", path, { token: app.owner, body });
 const list = async () => (await app.call("GET", path, { token: app.owner })).body.data;
 
+const ofPreviews = (method: string, body?: unknown) =>
+  app.call(method, `${path}?environment=preview`, { token: app.owner, ...(body !== undefined && { body }) });
+
+describe("?environment of /api/projects/:id/env", () => {
+  test("chooses the set of variables; production is the default", async () => {
+    await fresh();
+    await change({ upserts: [{ key: "SAME", value: VALUE, secret: true }] });
+    const upserts = [
+      { key: "SAME", value: "of previews" },
+      { key: "OWN", value: VALUE, secret: true },
+    ];
+    const changed = await ofPreviews("PATCH", { upserts, deletes: ["NONE"] });
+    expect(changed.body.data).toMatchObject([
+      { key: "OWN", value: null, secret: true },
+      { key: "SAME", value: "of previews", secret: false },
+    ]);
+    expect((await ofPreviews("GET")).body.data).toEqual(changed.body.data);
+    expect(changed.text).not.toContain(VALUE);
+    expect(await list()).toMatchObject([{ key: "SAME", value: null, secret: true }]);
+    const named = await app.call("GET", `${path}?environment=production`, { token: app.owner });
+    expect(named.body.data).toEqual(await list());
+    await ofPreviews("PATCH", { deletes: ["SAME"] });
+    expect((await app.world.variables.reveal(id)).get("SAME")?.reveal()).toBe(VALUE);
+  });
+
+  test.each(["environment=staging", "environment=", "environment=Preview"])(
+    "%s is refused and changes nothing",
+    async (query) => {
+      await fresh();
+      const body = { upserts: [{ key: "A", value: "1" }] };
+      for (const method of ["GET", "PATCH"]) {
+        const options = { token: app.owner, ...(method === "PATCH" && { body }) };
+        const answer = await app.call(method, `${path}?${query}`, options);
+        expect([answer.status, answer.body.details[0].path]).toEqual([400, "environment"]);
+      }
+      expect([await list(), (await ofPreviews("GET")).body.data]).toEqual([[], []]);
+    },
+  );
+
+  test.each([
+    ["K1", "environment=preview&environment=production"],
+    ["K2", "environment=production&environment=preview"],
+  ])("given twice, means the same set in the audit log as in the response: %s", async (key, query) => {
+    await fresh();
+    const body = { upserts: [{ key, value: "1" }] };
+    expect((await app.call("PATCH", `${path}?${query}`, { token: app.owner, body })).status).toBe(200);
+    const { data } = (await app.call("GET", `/api/audit?target=${id}&action=variable.change`, { token: app.owner }))
+      .body;
+    const isOfPreviews = (await app.world.variables.reveal(id, "preview")).has(key);
+    expect(data[0].changed).toEqual([isOfPreviews ? `preview.${key}` : key]);
+  });
+
+  test("no other parameter changes what is written", async () => {
+    await fresh();
+    const body = { upserts: [{ key: "A", value: "1" }] };
+    const answer = await app.call("PATCH", `${path}?upserts=x&deletes=A&at=0`, { token: app.owner, body });
+    expect(answer.body.data).toMatchObject([{ key: "A", value: "1" }]);
+  });
+});
+
 describe("PATCH /api/projects/:id/env", () => {
   test("writes, replaces and deletes in one step, and lists the result by key", async () => {
     await fresh();
