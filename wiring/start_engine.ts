@@ -172,7 +172,7 @@ function engineSettings(
     githostUrl: config.githostUrl,
     runtime: config.runtime,
     baseImages: config.baseImages,
-    cacheScope: (projectId) => createHash("sha256").update(`${installation} caches ${projectId}`).digest("hex"),
+    cacheScope: (cacheKey) => createHash("sha256").update(`${installation} caches ${cacheKey}`).digest("hex"),
     buildTimeoutMs: config.buildTimeoutSeconds * 1000,
     buildSlots: new Slots(config.buildConcurrency),
     localSources: { mode: config.mode, roots: config.localSourceRoots, dataFolder: config.dataFolder },

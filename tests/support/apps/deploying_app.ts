@@ -24,7 +24,7 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
     githostUrl: "https://git.example.com",
     runtime: "process",
     baseImages: [],
-    cacheScope: (projectId) => projectId,
+    cacheScope: (cacheKey) => cacheKey,
     buildSlots: new Slots(4),
     localSources: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
     buildTimeoutMs: 5_000,

@@ -41,7 +41,7 @@ const ENGINE: Omit<EngineSettings, "buildSlots"> = {
   credentialFor: async () => undefined,
   runtime: "process",
   baseImages: [],
-  cacheScope: (projectId) => projectId,
+  cacheScope: (cacheKey) => cacheKey,
   buildTimeoutMs: 5_000,
   localSources: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
   rollbackWindow: 2,

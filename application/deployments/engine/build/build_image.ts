@@ -227,12 +227,12 @@ function startOf({ projectType, startCommand }: DeploymentPlan): string | null {
 }
 
 function sharesCaches(one: Deployment, other: Deployment): boolean {
-  return one.environment === other.environment && buildCacheKey(one) === buildCacheKey(other);
+  return buildCacheKey(one) === buildCacheKey(other);
 }
 
 /**
- * Returns a random tag that reveals nothing about the variables. It equals that of the former deployment for the same
- * environment, with the same caches, exactly if the variables are equal.
+ * Returns a random tag that reveals nothing about the variables. It equals that of the former deployment with the same
+ * caches exactly if the variables are equal.
  */
 export async function buildTag(run: Run): Promise<string> {
   const { deployments } = run.ports;
