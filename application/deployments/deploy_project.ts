@@ -65,14 +65,15 @@ export function deployProject(ports: DeployProjectPorts) {
       throw invalidField("branch", "this is not a valid branch name");
     refuseUnsupported(request);
     const own = ownOf(by, project, request);
-    const given = await findServices(project, request.services);
+    const { environment = "production" } = request;
+    const given = await findServices(project, { environment }, request.services);
     const from: Origin =
       request.uploadSessionId === undefined
         ? { ...linkedSource(ports, project, { given, branch: request.branch }), trigger: "manual" }
         : await uploaded(by, request.uploadSessionId, request.deployTarget);
     if (request.branch !== undefined && !hasBranches(project, from.source)) throw noBranches(from.source);
     if (from.source.kind === "local") await checkPath(by, project, from.source.path);
-    const { environment, publicEndpoints = project.settings.publicEndpoints ?? [] } = request;
+    const { publicEndpoints = project.settings.publicEndpoints ?? [] } = request;
     if (given) resolveEndpoints(given, publicEndpoints);
     if (environment !== "preview") await claimNames(by, project, publicEndpoints);
     return make(project, {
@@ -80,8 +81,8 @@ export function deployProject(ports: DeployProjectPorts) {
       plan: { ...planOf(project), publicEndpoints },
       own: { ...own, ...byAdmin(by, from.source) },
       held: request.start === false,
+      environment,
       ...(given && { given }),
-      ...(environment && { environment }),
     });
   };
 

@@ -40,7 +40,7 @@ export function redeploy(ports: RedeployPorts) {
     const { environment, pullRequest } = old;
     checkPullRequest(by, old);
     const own = carriedOver(old);
-    const given = own?.services ? await givenTo(old) : await findServices(project);
+    const given = own?.services ? await givenTo(old) : await findServices(project, old);
     // The branch of a fork is in another repository.
     const isExact = useExistingCommit || pullRequest?.fork === true;
     const from = await sourceAgain(ports, { old, project, given, useExistingCommit: isExact });

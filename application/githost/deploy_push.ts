@@ -67,7 +67,8 @@ export function deployPush(ports: DeployPushPorts) {
   }
 
   async function queued(push: Push, project: Project, branch: string): Promise<Deployment> {
-    const given = await findServices(project);
+    const environment = "production";
+    const given = await findServices(project, { environment });
     const { source } = linkedSource(ports, project, { given, branch });
     const commit = { ...NO_COMMIT, commitSha: push.after, commitMessage: push.message };
     return make(project, {
@@ -75,6 +76,7 @@ export function deployPush(ports: DeployPushPorts) {
       branch,
       commit,
       trigger: "push",
+      environment,
       pushedAt: push.pushedAt,
       plan: planOf(project),
       ...(given && { given }),

@@ -69,7 +69,8 @@ export function previewPullRequest(ports: PreviewPullRequestPorts) {
   };
 
   async function queued({ branch, fork, headSha, number }: PullRequest, project: Project): Promise<Deployment> {
-    const given = await findServices(project);
+    const target = { environment: "preview", pullRequest: { number, fork } } as const;
+    const given = await findServices(project, target);
     const { source } = linkedSource(ports, project, { given, branch: branch ?? undefined });
     const at = { branch, commit: headSha };
     return make(project, {
@@ -77,8 +78,7 @@ export function previewPullRequest(ports: PreviewPullRequestPorts) {
       branch,
       commit: { ...NO_COMMIT, commitSha: headSha },
       trigger: "pull_request",
-      environment: "preview",
-      pullRequest: { number, fork },
+      ...target,
       plan: planOf(project),
       // Waits in the queue, where it keeps no other deployment of the project from starting, unlike a build with a prompt.
       held: fork || (project.settings.requireApproval ?? false),

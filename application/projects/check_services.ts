@@ -1,3 +1,4 @@
+import type { Environment } from "../../domain/deployments/deployment.ts";
 import type { ProjectSettings } from "../../domain/projects/project.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { ServiceDefinition } from "../../domain/services/service_definition.ts";
@@ -10,8 +11,10 @@ import type { CheckLocalPathPorts } from "./check_local_path.ts";
 /** The project context that services are validated in. */
 export interface ServiceSurroundings {
   readonly settings: ProjectSettings;
-  /** The project's variables; when absent, references to any variable pass. */
+  /** The variables that the services get; when absent, references to any variable pass. */
   readonly variables?: ReadonlyMap<string, Secret>;
+  /** The environment that the variables are for; production if absent. */
+  readonly environment?: Environment;
 }
 
 /**
@@ -22,9 +25,9 @@ export function checkServices(ports: CheckLocalPathPorts) {
   const checkMounts = checkHostMounts(ports);
   return async function (
     definitions: readonly ServiceDefinition[],
-    { settings, variables }: ServiceSurroundings,
+    { settings, variables, environment }: ServiceSurroundings,
   ): Promise<readonly ServiceSpec[]> {
-    const services = givenServices(definitions, variables);
+    const services = givenServices(definitions, variables, environment);
     checkSwaps(services, { sites: false, fieldOf: volumeField });
     await checkMounts({ settings }, services, volumeField);
     return services;

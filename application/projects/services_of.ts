@@ -2,6 +2,7 @@ import type { Project } from "../../domain/projects/project.ts";
 import type { ServiceDefinition } from "../../domain/services/service_definition.ts";
 import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
+import { deploymentVariables, type VariablesTarget } from "../deployments/deployment_variables.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 import { checkServices } from "./check_services.ts";
 
@@ -10,18 +11,20 @@ export interface ServicesOfPorts extends CheckLocalPathPorts {
 }
 
 /**
- * Returns the validated service specs of a project: the given definitions, else those in its settings; `undefined` when
- * its source defines them.
+ * Returns the validated service specs of a deployment to be made of a project: the given definitions, else those in the
+ * project's settings; `undefined` when its source defines them.
  */
 export function servicesOf(ports: ServicesOfPorts) {
   const check = checkServices(ports);
   return async function (
     { id, settings }: Project,
+    target: Omit<VariablesTarget, "projectId">,
     given: readonly ServiceDefinition[] = [],
   ): Promise<readonly ServiceSpec[] | undefined> {
     const { projectType = "services", services: kept = [] } = settings;
     const definitions = given.length > 0 ? given : projectType === "services" ? kept : [];
     if (definitions.length === 0) return undefined;
-    return check(definitions, { settings, variables: await ports.variables.reveal(id) });
+    const { values } = await deploymentVariables(ports, { ...target, projectId: id });
+    return check(definitions, { settings, variables: values, environment: target.environment });
   };
 }

@@ -10,6 +10,7 @@ import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Instance, InstanceUsage, Runtime } from "../../ports/services/runtime.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.ts";
+import { deploymentVariables } from "../deployments/deployment_variables.ts";
 import { findDeployment } from "../deployments/find_deployment.ts";
 
 const GRACE_MS = 10_000;
@@ -55,7 +56,7 @@ export interface RestartInstancesPorts extends InstancePorts, AnswerInTimePorts 
 export interface Restart {
   /** Number of services that were restarted. */
   readonly restarted: number;
-  /** Whether the project's variables now differ from those that the services run with. */
+  /** Whether the project's variables for the deployment now differ from those that the services run with. */
   readonly variablesChanged: boolean;
 }
 
@@ -75,14 +76,14 @@ export function restartInstances(ports: RestartInstancesPorts) {
     if (isStatic(deployment)) throw nothingRuns("a static site has nothing to restart. Redeploy it to rebuild it");
     const [used, present] = await Promise.all([
       ports.deployments.environment(id),
-      ports.variables.reveal(deployment.projectId),
+      deploymentVariables(ports, deployment),
     ]);
     let restart = underWay.get(id);
     if (!restart) {
       restart = restartAll(deployment).finally(() => underWay.delete(id));
       underWay.set(id, restart);
     }
-    return { restarted: await inTime(restart, takesLong), variablesChanged: !sameValues(used, present) };
+    return { restarted: await inTime(restart, takesLong), variablesChanged: !sameValues(used, present.values) };
   };
 
   async function restartAll(deployment: Deployment): Promise<number> {

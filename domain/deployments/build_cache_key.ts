@@ -11,5 +11,5 @@ export function buildCacheKey({
   pullRequest,
 }: Pick<Deployment, "environment" | "projectId" | "pullRequest">): string {
   if (environment === "production") return projectId;
-  return pullRequest?.fork ? `${projectId}_pr${pullRequest.number}` : `${projectId}_preview`;
+  return pullRequest?.fork ? `${projectId}_pr${pullRequest.number}` : `${projectId}_previews`;
 }

@@ -1,3 +1,4 @@
+import type { Environment } from "../deployments/deployment.ts";
 import { didYouMean } from "../did_you_mean.ts";
 import { invalidField } from "../failure.ts";
 import type { Secret } from "../secret.ts";
@@ -17,21 +18,27 @@ import { cycleText, dependencyCycle } from "./dependency_cycle.ts";
 const MOST_PORTS = 100;
 const BAD_NAME = 'name the variable before the "=", without spaces';
 
-type KnownVariables = ReadonlyMap<string, Secret> | undefined;
+/** The variables that services can refer to, or `undefined` for any, and the environment that they are for. */
+interface KnownVariables {
+  readonly variables: ReadonlyMap<string, Secret> | undefined;
+  readonly environment: Environment;
+}
 
 /**
  * Returns the specs of the services in a request. Variables that are only named are not resolved, because every service
- * gets the project's variables at the time of deployment. `variables` are the project's; without them any name is
- * allowed. Throws with the path of the invalid field.
+ * gets the project's variables at the time of deployment. `variables` are the project's for the environment; without
+ * them any name is allowed. Throws with the path of the invalid field.
  */
 export function givenServices(
   definitions: readonly ServiceDefinition[],
   variables?: ReadonlyMap<string, Secret>,
+  environment: Environment = "production",
 ): readonly ServiceSpec[] {
+  const known = { variables, environment };
   const names = definitions.map(({ name }) => name);
   const repeated = names.findIndex((name, index) => names.indexOf(name) < index);
   if (repeated >= 0) throw invalidField(`services.${repeated}.name`, "another service has this name");
-  const specs = definitions.map((definition, index) => specOf(definition, `services.${index}`, { names, variables }));
+  const specs = definitions.map((definition, index) => specOf(definition, `services.${index}`, { names, known }));
   const cycle = dependencyCycle(specs);
   if (cycle) throw invalidField(`services.${names.indexOf(cycle[0]!)}.dependsOn`, cycleText(cycle));
   const awaited = new Set(specs.flatMap(({ dependsOn }) => dependsOn.filter(isCompletion).map((one) => one.service)));
@@ -47,7 +54,7 @@ const RESTARTS = ["no", "always", "unless-stopped", "on-failure"];
 function specOf(
   definition: ServiceDefinition,
   path: string,
-  { names, variables }: { readonly names: readonly string[]; readonly variables: KnownVariables },
+  { names, known }: { readonly names: readonly string[]; readonly known: KnownVariables },
 ): ServiceSpec {
   if (
     definition.restart !== undefined &&
@@ -61,7 +68,7 @@ function specOf(
   return {
     name: definition.name,
     from: givenOrigin(definition, path),
-    environment: environmentOf(definition.environment ?? {}, `${path}.environment`, variables),
+    environment: environmentOf(definition.environment ?? {}, `${path}.environment`, known),
     ...(named.length > 0 && { namedVariables: named }),
     ports: portsOf(definition.ports ?? [], `${path}.ports`),
     dependsOn: dependenciesOf(definition, `${path}.dependsOn`, names),
@@ -80,10 +87,10 @@ function portsOf(given: readonly (string | number)[], path: string): readonly nu
 function environmentOf(
   given: NonNullable<ServiceDefinition["environment"]>,
   path: string,
-  variables: KnownVariables,
+  known: KnownVariables,
 ): Readonly<Record<string, string>> {
   const entries = isList(given)
-    ? ownEntries(given, path, variables)
+    ? ownEntries(given, path, known)
     : Object.entries(given).map(([key, value]) => ({ key, value, at: `${path}.${key}` }));
   for (const { key, value, at } of entries) {
     if (key === "" || /[\s=\0]/.test(key)) throw invalidField(at, BAD_NAME);
@@ -100,17 +107,22 @@ function namedIn(given: NonNullable<ServiceDefinition["environment"]>): readonly
 function ownEntries(
   given: readonly string[],
   path: string,
-  variables: KnownVariables,
+  { variables, environment }: KnownVariables,
 ): readonly { readonly key: string; readonly value: string; readonly at: string }[] {
   return given.flatMap((entry, index) => {
     const at = `${path}.${index}`;
     const end = entry.indexOf("=");
     if (end >= 0) return [{ key: entry.slice(0, end), value: entry.slice(end + 1), at }];
     if (entry === "" || /[\s\0]/.test(entry)) throw invalidField(at, BAD_NAME);
-    if (variables && !variables.has(entry))
-      throw invalidField(at, 'the project has no variable of this name; set it, or write it as "NAME=value"');
+    if (variables && !variables.has(entry)) throw invalidField(at, missingVariable(environment));
     return [];
   });
+}
+
+function missingVariable(environment: Environment): string {
+  return environment === "preview"
+    ? 'previews of the project have no variable of this name; set it for previews, or write it as "NAME=value"'
+    : 'the project has no variable of this name; set it, or write it as "NAME=value"';
 }
 
 function dependenciesOf(

@@ -87,6 +87,17 @@ describe("given services", () => {
     const upserts = [{ key: "POSTGRES_PASSWORD", value: "letmein", secret: true }];
     await app.call("PATCH", `/api/projects/${id}/env`, { ...as, body: { upserts } });
     expect((await access(id, { services })).status).toBe(200);
+    const preview = await access(id, { services, environment: "preview" });
+    expect([preview.status, preview.body.details[0]]).toEqual([
+      400,
+      {
+        path: "services.0.environment.0",
+        message:
+          'previews of the project have no variable of this name; set it for previews, or write it as "NAME=value"',
+      },
+    ]);
+    await app.call("PATCH", `/api/projects/${id}/env?environment=preview`, { ...as, body: { upserts } });
+    expect((await access(id, { services, environment: "preview" })).status).toBe(200);
   });
 
   test("use nothing up when they are refused", async () => {

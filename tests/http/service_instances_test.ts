@@ -97,6 +97,25 @@ describe("POST /api/deployments/:id/restart after variables were changed", () =>
     const next = await app.deployed(projectId);
     expect((await app.post(`/${next}/restart`)).body.message).toBe("Restarted 1 service");
   });
+
+  test("compares a preview with the variables of previews", async () => {
+    await using app = await deployingApp();
+    const projectId = await app.project();
+    const write = (query: string, value: string) =>
+      app.call("PATCH", `/api/projects/${projectId}/env${query}`, {
+        token: app.owner,
+        body: { upserts: [{ key: "COLOR", value }] },
+      });
+    await write("", "blue");
+    await write("?environment=preview", "green");
+    const id = await app.deployed(projectId, { environment: "preview" });
+    const { environment } = app.world.runtime.started.at(-1)!;
+    expect(environment.get("COLOR")?.reveal()).toBe("green");
+    await write("", "red");
+    expect((await app.post(`/${id}/restart`)).body.message).toBe("Restarted 1 service");
+    await write("?environment=preview", "yellow");
+    expect((await app.post(`/${id}/restart`)).body.message).toBe(NOTE);
+  });
 });
 
 describe("POST /api/deployments/:id/restart of several services", () => {

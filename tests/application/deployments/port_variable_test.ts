@@ -141,14 +141,15 @@ test("a promoted service with a Dockerfile is reached on the PORT that it receiv
   await using scene = await shopScene();
   scene.known.git[REPOSITORY] = { commits: [commit("a1", EXPOSING)] };
   const project = await scene.project({ gitUrl: REPOSITORY });
-  const setPort = (PORT: string) =>
+  const setPort = (PORT: string, environment: "production" | "preview") =>
     scene.useCases.changeVariables(scene.by, project.id, {
       upserts: [{ key: "PORT", value: new Secret(PORT), secret: false }],
       deletes: [],
+      environment,
     });
-  await setPort("5000");
+  await setPort("5000", "preview");
   const preview = await scene.deployed(project, { environment: "preview", services: [{ name: "web", build: "." }] });
-  await setPort("6000");
+  await setPort("6000", "production");
   const live = await scene.settled((await scene.useCases.promote(scene.by, preview.id)).id);
   expect([live.status, live.error]).toEqual(["ready", null]);
   const { environment, runs } = scene.memory.runtime.started.at(-1)!;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import type { Deployment, Environment } from "../../../domain/deployments/deployment.ts";
 import type { Project } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
@@ -18,12 +18,23 @@ async function promoted(scene: EngineScene, { id }: Deployment): Promise<Deploym
   return scene.settled((await scene.useCases.promote(scene.by, id)).id);
 }
 
-async function variable(scene: EngineScene, { id }: Project, value: string, key = "GREETING") {
-  await scene.useCases.changeVariables(scene.by, id, {
-    upserts: [{ key, value: new Secret(value), secret: true }],
-    deletes: [],
-  });
+interface VariableOptions {
+  readonly key?: string;
+  readonly environment?: Environment;
 }
+
+/** Sets a variable of production, or of previews. */
+async function variable(
+  scene: EngineScene,
+  { id }: Project,
+  value: string,
+  { key = "GREETING", environment = "production" }: VariableOptions = {},
+) {
+  const upserts = [{ key, value: new Secret(value), secret: true }];
+  await scene.useCases.changeVariables(scene.by, id, { upserts, deletes: [], environment });
+}
+
+const OF_PREVIEWS = { environment: "preview" } as const;
 
 /** The start requests of a deployment. */
 const startsOf = (scene: EngineScene, { id }: Deployment) =>
@@ -34,11 +45,12 @@ describe("a promoted preview", () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
     const live = await scene.deployed(project);
-    await variable(scene, project, "of the preview");
+    await variable(scene, project, "of the preview", OF_PREVIEWS);
     scene.known.git[REPOSITORY] = { commits: [commit("b2", APP)] };
     scene.memory.clock.advance(1_000);
     const preview = await scene.deployed(project, { environment: "preview" });
     expect(scene.served(project)).toBe(live.id);
+    expect(startsOf(scene, preview)[0]!.environment.get("GREETING")?.reveal()).toBe("of the preview");
     await variable(scene, project, "of production");
     const ready = await promoted(scene, preview);
     expect([ready.status, ready.error]).toEqual(["ready", null]);
@@ -105,9 +117,9 @@ describe("a promoted preview", () => {
   test("is not a rollback: that of a preview stays a preview, with what was recorded", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
-    await variable(scene, project, "recorded");
+    await variable(scene, project, "recorded", OF_PREVIEWS);
     const preview = await scene.deployed(project, { environment: "preview" });
-    await variable(scene, project, "changed");
+    await variable(scene, project, "changed", OF_PREVIEWS);
     scene.memory.clock.advance(1_000);
     const back = await scene.settled((await scene.useCases.rollback(scene.by, preview.id)).id);
     expect(back).toMatchObject({ environment: "preview", trigger: "rollback", rollbackOf: preview.id });
@@ -154,8 +166,9 @@ describe("a promoted preview of several services", () => {
   test("gets the current variables, and values set by a service still win", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
+    await variable(scene, project, "of previews", OF_PREVIEWS);
     await variable(scene, project, "old");
-    await variable(scene, project, "old too", "COLOR");
+    await variable(scene, project, "old too", { key: "COLOR" });
     const services = shop({ web: "1" }).map((service) => ({
       ...service,
       dependsOn: [],
@@ -182,10 +195,10 @@ describe("a promoted preview of several services", () => {
     ].join("\n");
     scene.known.git[REPOSITORY] = { commits: [commit("c1", { "compose.yaml": file })] };
     const project = await scene.project({ gitUrl: REPOSITORY });
-    await variable(scene, project, "preview", "WHO");
+    await variable(scene, project, "preview", { key: "WHO", ...OF_PREVIEWS });
     const preview = await scene.deployed(project, { environment: "preview" });
     expect([preview.status, preview.error]).toEqual(["ready", null]);
-    await variable(scene, project, "production", "WHO");
+    await variable(scene, project, "production", { key: "WHO" });
     const ready = await promoted(scene, preview);
     expect([ready.status, ready.error]).toEqual(["ready", null]);
     const [{ environment }] = startsOf(scene, ready) as [ReturnType<typeof startsOf>[number]];

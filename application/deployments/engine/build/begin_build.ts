@@ -8,6 +8,7 @@ import { transition } from "../../../../domain/deployments/transitions.ts";
 import { claimEndpointNames } from "../../../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../../../projects/check_deployed_path.ts";
 import { servicesOf } from "../../../projects/services_of.ts";
+import { deploymentVariables } from "../../deployment_variables.ts";
 import { linkedSource } from "../../sources/linked_source.ts";
 import { needsApproval, planOf } from "../../make_deployment.ts";
 import type { BuildInput } from "./build_input.ts";
@@ -30,7 +31,7 @@ type StepRun = Run<
 >;
 
 /**
- * Starts the build of a queued deployment with the project's present variables and settings; the deployment's own
+ * Starts the build of a queued deployment with the project's present settings and variables for its environment; the deployment's own
  * overrides still apply. A rollback keeps everything as recorded, and a promoted preview everything except variables
  * and endpoints. Settings that are no longer valid fail the deployment before anything is built.
  */
@@ -61,14 +62,11 @@ function sayWhatIsKept(run: Run): void {
 async function presentInput(run: StepRun): Promise<BuildInput> {
   const { deployment, ports, project, settings } = run;
   const { environment: target, id, own = {} } = deployment;
-  const [environment, known] = await Promise.all([
-    ports.variables.reveal(project.id),
-    ports.variables.list(project.id),
-  ]);
+  const { values: environment, secretKeys } = await deploymentVariables(ports, deployment);
   const serviceSet = await ports.serviceSets.read(id);
   const given = own.services
-    ? checkVariables(serviceSet?.given ?? [], environment)
-    : await servicesOf({ ...ports, localSources: settings.localSources })(project);
+    ? checkVariables(serviceSet?.given ?? [], environment, target)
+    : await servicesOf({ ...ports, localSources: settings.localSources })(project, deployment);
   const from = await presentSource(run, given);
   const publicEndpoints = own.publicEndpoints ?? project.settings.publicEndpoints ?? [];
   if (given) resolveEndpoints(given, publicEndpoints);
@@ -82,7 +80,7 @@ async function presentInput(run: StepRun): Promise<BuildInput> {
     environment,
     fields: {
       ...from,
-      secretKeys: known.filter(({ secret }) => secret).map(({ key }) => key),
+      secretKeys,
       framework: plan.framework,
       plan: { ...plan, publicEndpoints, ...(given && { projectType: "services" }) },
     },

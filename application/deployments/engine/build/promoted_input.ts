@@ -5,6 +5,7 @@ import { portNumber } from "../../../../domain/port_number.ts";
 import type { DeploymentPlan, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
 import type { Secret } from "../../../../domain/secret.ts";
 import { claimEndpointNames } from "../../../domains/claim_endpoint_names.ts";
+import { deploymentVariables } from "../../deployment_variables.ts";
 import { detectIn } from "../../sources/detect_in.ts";
 import type { BuildInput } from "./build_input.ts";
 import { checkVariables } from "../../../../domain/services/check_variables.ts";
@@ -30,16 +31,14 @@ type Artifact = Extract<DeploymentSource, { kind: "artifact" }>;
 type Endpoints = DeploymentPlan["publicEndpoints"];
 
 /**
- * What a promoted preview reads from its project: variables and endpoints; everything else stays as built. Returns
+ * What a promoted preview reads from its project: production's variables, and endpoints; everything else stays as built. Returns
  * `undefined` for a rollback.
  */
 export async function promotedInput(run: StepRun, source: Artifact): Promise<BuildInput | undefined> {
   if (source.promotes === undefined) return undefined;
   const { deployment, ports, project, settings } = run;
-  const [environment, known] = await Promise.all([
-    ports.variables.reveal(project.id),
-    ports.variables.list(project.id),
-  ]);
+  const target = { projectId: project.id, environment: "production" } as const;
+  const { values: environment, secretKeys } = await deploymentVariables(ports, target);
   const { own = {}, plan } = deployment;
   const wanted = own.publicEndpoints ?? project.settings.publicEndpoints ?? [];
   if (!own.publicEndpoints) {
@@ -52,10 +51,7 @@ export async function promotedInput(run: StepRun, source: Artifact): Promise<Bui
   logLine(run, null, `The preview ${source.promotes} goes live as production`);
   return {
     environment,
-    fields: {
-      secretKeys: known.filter(({ secret }) => secret).map(({ key }) => key),
-      plan: { ...plan, publicEndpoints },
-    },
+    fields: { secretKeys, plan: { ...plan, publicEndpoints } },
   };
 }
 
