@@ -89,7 +89,7 @@ export const INSTANCE_STATUS: Meanings<"starting" | "running" | "failed" | "exit
 
 export const ENVIRONMENT: Meanings<Environment> = {
   production: "The release that the addresses of the project route to",
-  preview: "A release with its own address and volumes",
+  preview: "A release with its own address and volumes, and the variables of previews",
 };
 
 export const VARIABLE_SET: Meanings<Environment> = {

@@ -89,7 +89,7 @@ function promoting(access: Access, useCases: UseCases) {
         name: "deployment.promote",
         summary: "Promote a ready preview to production, without a build",
         description:
-          "The new deployment uses the variables and endpoints that the project has when it starts; the preview stays unchanged.",
+          "The new deployment uses the production variables and the endpoints that the project has when it starts; what the build made of the variables of previews stays. The preview stays unchanged.",
         status: 202,
         answer: DeploymentResponse,
         problems: [404, 409],
@@ -258,7 +258,7 @@ function running(access: Access, useCases: UseCases) {
           name: "deployment.restart",
           summary: "Restart the services of a deployment",
           description:
-            "Restarts all services concurrently, with the variables of their deployment; `message` says if the project's variables have changed since. After 50 seconds it responds with 503 and the code `restart_takes_long`, while the restart continues; a repeated request waits for the same restart.",
+            "Restarts all services concurrently, with the variables of their deployment; `message` says if the project's variables for their environment have changed since. After 50 seconds it responds with 503 and the code `restart_takes_long`, while the restart continues; a repeated request waits for the same restart.",
           answer: MessageResponse,
           problems: [404],
         }),

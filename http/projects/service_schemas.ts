@@ -126,7 +126,8 @@ export const ServiceSchema = object(
     dockerfile: "Path of the Dockerfile in the folder of build, else in rootDirectory",
     ports: "Ports that it listens on inside, the most important first; none is published on the host",
     dependsOn: "Services that must be started before it, or a map from each service to a condition",
-    environment: "Variables, as a map or a list of NAME=value; NAME alone passes the project's variable",
+    environment:
+      "Variables, as a map or a list of NAME=value; NAME alone passes the project's variable of the environment that it is deployed to",
     volumes: "Mounts: name:/target, ./path:/target[:ro], or /target alone",
     command: "Command, instead of the image's own",
     entrypoint: "Entrypoint, instead of the image's own",
