@@ -52,7 +52,7 @@ export function pullRequestsContract(name: string, open: () => Promise<PullReque
       return aDeployment(shared(), { projectId, organizationId, environment: "preview", pullRequest, ...overrides });
     }
 
-    async function change({ id }: Deployment, to: Partial<Deployment>): Promise<void> {
+    async function store({ id }: Deployment, to: Partial<Deployment>): Promise<void> {
       await shared().deployments.change(id, (stored) => ({ deployment: { ...stored, ...to }, events: [] }));
     }
 
@@ -118,11 +118,11 @@ export function pullRequestsContract(name: string, open: () => Promise<PullReque
         expect(await pullRequests.nextDueMs()).toBeWithin(LEASE_MS - MINUTE, LEASE_MS + 1);
         await pullRequests.finish({ ...taken, commentId: 4_000_000_000 });
         expect(await pullRequests.nextDueMs()).toBeNull();
-        await change(preview, { status: "building" });
+        await store(preview, { status: "building" });
         const again = (await pullRequests.take(LEASE_MS))!;
         expect(again).toMatchObject({ commentId: 4_000_000_000 });
         await pullRequests.finish({ ...again, commentId: null });
-        await change(preview, { status: "deploying" });
+        await store(preview, { status: "deploying" });
         expect(await pullRequests.take(LEASE_MS)).toMatchObject({ commentId: 4_000_000_000 });
       }),
     );
@@ -139,10 +139,14 @@ export function pullRequestsContract(name: string, open: () => Promise<PullReque
           return taken !== undefined;
         };
         expect(await isDue()).toBe(true);
-        await change(preview, { framework: "bun" });
+        await store(preview, { framework: "bun" });
         expect(await isDue()).toBe(false);
-        for (const to of [{ held: false }, { status: "ready", artifactAvailable: true }, { artifactAvailable: false }]) {
-          await change(preview, to as Partial<Deployment>);
+        for (const to of [
+          { held: false },
+          { status: "ready", artifactAvailable: true },
+          { artifactAvailable: false },
+        ]) {
+          await store(preview, to as Partial<Deployment>);
           expect(await isDue()).toBe(true);
         }
         await deployments.remove(project.organizationId, preview.id);
@@ -160,7 +164,7 @@ export function pullRequestsContract(name: string, open: () => Promise<PullReque
         await note(project);
         const preview = await previewOf(project);
         const first = (await pullRequests.take(LEASE_MS))!;
-        await change(preview, { status: "building" });
+        await store(preview, { status: "building" });
         expect(await pullRequests.take(LEASE_MS)).toBeUndefined();
         await pullRequests.finish({ ...first, commentId: 12 });
         const second = (await pullRequests.take(LEASE_MS))!;
@@ -170,7 +174,7 @@ export function pullRequestsContract(name: string, open: () => Promise<PullReque
         await shared().elapse(30 * MINUTE);
         const third = (await pullRequests.take(LEASE_MS))!;
         expect(third).toMatchObject({ failures: 1 });
-        await change(preview, { status: "ready" });
+        await store(preview, { status: "ready" });
         await pullRequests.retry(third, { afterMs: 0, failures: 2 });
         expect(await pullRequests.take(LEASE_MS)).toMatchObject({ failures: 0 });
       }),
@@ -215,7 +219,10 @@ export function pullRequestsContract(name: string, open: () => Promise<PullReque
         const calls = { here: 0, there: 0 };
         const project = await someProject();
         await note(project);
-        const stops = [pullRequests.onDue(() => calls.here++), elsewhere.pullRequests.onDue(() => calls.there++)] as const;
+        const stops = [
+          pullRequests.onDue(() => calls.here++),
+          elsewhere.pullRequests.onDue(() => calls.there++),
+        ] as const;
         await previewOf(project);
         await eventually(
           async () => calls,

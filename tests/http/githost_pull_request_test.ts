@@ -53,6 +53,10 @@ async function on(settings: object = {}) {
   return app;
 }
 
+function at(seconds: number): Date {
+  return new Date(1_800_000_000_000 + seconds * 1_000);
+}
+
 function statuses(rows: readonly { readonly status: string }[]): readonly string[] {
   return rows.map(({ status }) => status);
 }
@@ -109,7 +113,6 @@ describe("a pull request", () => {
 
   test("whose reports arrive in another order shows its latest state", async () => {
     const app = await on();
-    const at = (seconds: number) => new Date(1_800_000_000_000 + seconds * 1_000);
     const newest = sha();
     await app.report("synchronize", { updatedAt: at(2), headSha: newest });
     await app.report("opened", { updatedAt: at(1) });
@@ -220,6 +223,7 @@ describe("a pull request from a fork", () => {
     const [preview] = await app.deployments();
     const path = `/api/deployments/${preview.id}`;
     expect((await app.call("POST", `${path}/redeploy`, { token: developer })).status).toBe(403);
+    app.world.clock.advance(1_000);
     expect((await app.call("POST", `${path}/redeploy`, { token: app.owner })).status).toBe(202);
     const [again] = await app.deployments();
     expect(again).toMatchObject({ pullRequest: { number: 7, fork: true }, trigger: "redeploy" });
