@@ -280,6 +280,17 @@ describe("the callback of the git host", () => {
 });
 
 describe("POST /api/githost/disconnect", () => {
+  test("gives up a login on another device that is still pending", async () => {
+    const app = await gitHostApp({ githostOAuth: { clientId: "client-1", clientSecret: undefined } });
+    const { body } = await app.post("/connect");
+    await app.post("/disconnect", { source: "oauth" });
+    expect((await app.get("/connect/poll")).body).toEqual({ status: "denied" });
+    app.host.decideDevice(body.userCode, { login: "ada" });
+    app.world.clock.advance((body.interval + 1) * 1_000);
+    expect(await app.world.connectAttempts.takeDueDevice(app.world.clock.now())).toBeUndefined();
+    expect((await stateOf(app)).sources.oauth.connected).toBe(false);
+  });
+
   test("drops one source, or all, and leaves the git host alone", async () => {
     const app = await gitHostApp(BOTH);
     const id = await installApp(app, "acme");
