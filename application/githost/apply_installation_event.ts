@@ -1,10 +1,13 @@
 import { fieldsOf, repositoryNamed } from "../../domain/githost/push.ts";
 import type { AppInstallation } from "../../domain/githost/app_installation.ts";
 import type { DeliveryDecision, WebhookDelivery } from "../../domain/githost/webhook_delivery.ts";
+import type { AuditTrail } from "../system/audit_trail.ts";
+import { installationEntry } from "./host_audit.ts";
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { LinkedProjects } from "../../ports/githost/linked_projects.ts";
 
 export interface InstallationEventPorts {
+  readonly auditTrail: AuditTrail;
   readonly appInstallations: AppInstallations;
   readonly linkedProjects: LinkedProjects;
 }
@@ -21,25 +24,29 @@ export async function applyInstallationEvent(
   const installation = id === undefined ? undefined : await ports.appInstallations.find(id);
   if (!installation) return [];
   return event === "installation"
-    ? ownChange(ports.appInstallations, installation, action)
+    ? ownChange(ports, installation, action)
     : changedRepositories(ports.linkedProjects, installation, body);
 }
 
 async function ownChange(
-  appInstallations: AppInstallations,
-  { id, organizationId, account }: AppInstallation,
+  { appInstallations, auditTrail }: InstallationEventPorts,
+  installation: AppInstallation,
   action: string | null,
 ): Promise<readonly DeliveryDecision[]> {
+  const { id, organizationId, account } = installation;
   const applied = (reason: string): DeliveryDecision[] => [
     { ...NOTHING, projectId: null, organizationId, decision: "applied", reason },
   ];
   if (action === "deleted") {
-    await appInstallations.remove(id);
+    const entry = installationEntry(installation, "githost.uninstalled");
+    await auditTrail.around(entry, () => appInstallations.remove(id));
     return applied(`"${account.login}" has uninstalled the app`);
   }
   if (action !== "suspend" && action !== "unsuspend") return [];
-  await appInstallations.suspend(id, action === "suspend");
-  return applied(`"${account.login}" has ${action === "suspend" ? "suspended the app" : "allowed the app again"}`);
+  const isSuspended = action === "suspend";
+  const entry = installationEntry(installation, isSuspended ? "githost.suspended" : "githost.unsuspended");
+  await auditTrail.around(entry, () => appInstallations.suspend(id, isSuspended));
+  return applied(`"${account.login}" has ${isSuspended ? "suspended the app" : "allowed the app again"}`);
 }
 
 /** Tells the projects of repositories that the app has gained or lost. Nothing is stored about that: the host is asked. */

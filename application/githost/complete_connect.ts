@@ -6,7 +6,7 @@ import type { OAuthAccounts } from "../../ports/githost/oauth_accounts.ts";
 import type { Organizations } from "../../ports/identity/organizations.ts";
 import type { Users } from "../../ports/identity/users.ts";
 import { badState, findConnectAttempt, takeConnectAttempt } from "./connect_state.ts";
-import { connecting } from "./connecting.ts";
+import { connectedEntry } from "./host_audit.ts";
 import type { Origin } from "../system/audit_trail.ts";
 import { callbackUrl } from "./git_host_settings.ts";
 import { mayConnectGitHost, type MayConnectPorts } from "./may_connect_git_host.ts";
@@ -86,7 +86,9 @@ export function completeConnect(ports: CompleteConnectPorts) {
   ): Promise<string> {
     const { login } = await ports.gitAccounts.user(grant.token, signal);
     const account = { organizationId, userId, login, connectedAt: ports.clock.now() };
-    await ports.auditTrail.around(connecting(account, login, origin), () => ports.oauthAccounts.put(account, grant));
+    await ports.auditTrail.around(connectedEntry(account, login, origin), () =>
+      ports.oauthAccounts.put(account, grant),
+    );
     return login;
   }
 }

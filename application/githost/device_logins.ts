@@ -7,7 +7,7 @@ import type { OAuthAccounts } from "../../ports/githost/oauth_accounts.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Log } from "../../ports/system/log.ts";
 import type { AuditTrail } from "../system/audit_trail.ts";
-import { connecting } from "./connecting.ts";
+import { connectedEntry } from "./host_audit.ts";
 import type { GitHostSettings } from "./git_host_settings.ts";
 import { mayConnectGitHost, type MayConnectPorts } from "./may_connect_git_host.ts";
 
@@ -64,7 +64,7 @@ export function checkDeviceLogins(ports: DeviceLoginPorts) {
     try {
       const { login } = await gitAccounts.user(state.grant.token, signal);
       const kept = { organizationId, userId, login, connectedAt: clock.now() };
-      await ports.auditTrail.around(connecting(attempt, login), () => oauthAccounts.put(kept, state.grant));
+      await ports.auditTrail.around(connectedEntry(attempt, login), () => oauthAccounts.put(kept, state.grant));
     } catch (error) {
       // The code works once: the user has to start again.
       await settle("expired");

@@ -6,6 +6,7 @@ import type { DeliveryDecision, DeliveryOutcome, WebhookDelivery } from "../../d
 import type { Project } from "../../domain/projects/project.ts";
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { LinkedProjects } from "../../ports/githost/linked_projects.ts";
+import type { AuditTrail } from "../system/audit_trail.ts";
 import { applyInstallationEvent, installationIn } from "./apply_installation_event.ts";
 import { beginDelivery } from "./begin_delivery.ts";
 import { deployPush, ignoredPush } from "./deploy_push.ts";
@@ -14,6 +15,7 @@ import { type Signer, webhookSigner, type WebhookSignerPorts } from "./webhook_s
 
 export interface ReceiveWebhookPorts extends PreviewPullRequestPorts, WebhookSignerPorts {
   readonly appInstallations: AppInstallations;
+  readonly auditTrail: AuditTrail;
   readonly linkedProjects: LinkedProjects;
 }
 

@@ -4,7 +4,7 @@ import type { ConnectAttempt } from "../../ports/githost/connect_attempts.ts";
 import type { GitAccounts } from "../../ports/githost/git_accounts.ts";
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { AuditTrail, Origin } from "../system/audit_trail.ts";
-import { connecting } from "./connecting.ts";
+import { connectedEntry } from "./host_audit.ts";
 import { connectState, type ConnectStatePorts } from "./connect_state.ts";
 import { callbackUrl, type GitHostSettings } from "./git_host_settings.ts";
 import { authorizeUrl } from "./host_urls.ts";
@@ -54,7 +54,7 @@ export function verifyInstallation(ports: VerifyInstallationPorts) {
     const { id, account, suspended } = found;
     const connectedAt = ports.clock.now();
     const installation = { id, account, suspended, organizationId, connectedBy: userId, connectedAt };
-    await ports.auditTrail.around(connecting({ organizationId, userId }, account.login, origin), async () => {
+    await ports.auditTrail.around(connectedEntry({ organizationId, userId }, account.login, origin), async () => {
       if (await appInstallations.connect(installation)) return;
       const sentence = `Cannot connect the app of "${account.login}": it belongs to another organization here already`;
       throw conflict("installation_taken", sentence);

@@ -258,6 +258,15 @@ describe("an installation", () => {
     await deliver(app, "installation", event("deleted"));
     expect(await state()).toMatchObject({ connected: false, sources: { app: { installations: [] } } });
     expect((await app.call("GET", `/api/projects/${app.projectId}`, { token: app.owner })).status).toBe(200);
+    const { data } = (await app.call("GET", "/api/audit?perPage=100", { token: app.owner })).body;
+    const reported = data.filter(({ from }: Record<string, string>) => from === "git host");
+    expect(reported.map(({ action, target, outcome }: Record<string, string>) => [action, target, outcome])).toEqual(
+      expect.arrayContaining([
+        ["githost.suspended", "acme", "succeeded"],
+        ["githost.unsuspended", "acme", "succeeded"],
+        ["githost.uninstalled", "acme", "succeeded"],
+      ]),
+    );
   });
 
   test("that gains and loses repositories tells the projects that are linked to them", async () => {
