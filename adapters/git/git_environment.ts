@@ -48,6 +48,8 @@ export function gitEnvironment(access: GitAccess): Record<string, string> {
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_ATTR_NOSYSTEM: "1",
+    // The path of a submodule must not match those of others, which have other credentials.
+    GIT_LITERAL_PATHSPECS: "1",
     GIT_TERMINAL_PROMPT: "0",
     GIT_ALLOW_PROTOCOL: access.allowHttp ? "https:ssh:http" : "https:ssh",
     GIT_SSH_COMMAND: sshCommand(access),

@@ -4,6 +4,8 @@ import type { Secret } from "../../domain/secret.ts";
 export interface ImageRequest {
   readonly deploymentId: string;
   readonly projectId: string;
+  /** Builds with the same key share what the engine caches of their files; defaults to the project. */
+  readonly cacheKey?: string;
   /** The service of the deployment that the image is for. */
   readonly service: string;
   /** The build context folder. Files that its `.dockerignore` matches are not sent. */

@@ -280,6 +280,24 @@ describe("GitSources", () => {
       }
     });
 
+    test("fetch() gives a submodule no credential of another one whose path would match it as a pattern", async () => {
+      const hidden = await server.repository("literal/hidden", { password: TOKEN });
+      await hidden.commit({ secret: "canary" });
+      const shop = await server.repository("literal/shop", { password: TOKEN });
+      await shop.commit({ a: "a" });
+      const own = server.url("literal/shop");
+      await shop.git("submodule", "--quiet", "add", shop.bare, "libs/own");
+      await shop.git("submodule", "--quiet", "add", hidden.bare, "libs/hidden");
+      await shop.git("config", "--file", ".gitmodules", "submodule.libs/own.url", own);
+      await shop.git("config", "--file", ".gitmodules", "submodule.libs/hidden.url", server.url("literal/hidden"));
+      await shop.git("add", ".gitmodules");
+      await shop.git("mv", "libs/own", "./:(glob)**");
+      await shop.commit({ b: "b" });
+      const credentialFor = async (url: string) => (url === own ? new Secret(TOKEN) : undefined);
+      await expect(fetch({ url: own }, { credentialFor })).rejects.toBeInstanceOf(Failure);
+      expect(await content("libs/hidden/secret").catch(() => "none")).toBe("none");
+    });
+
     test("fetch() fetches submodules of submodules, private ones with the same credential", async () => {
       const inner = await server.repository("private/inner", { password: TOKEN });
       await inner.commit({ inner: "inner" });

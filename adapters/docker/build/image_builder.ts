@@ -81,7 +81,7 @@ export class DockerImageBuilder implements ImageBuilder {
     const { engine, limits } = this.#options;
     const query = this.#query(request, name);
     if ((await this.#builder()) === "classic") return classicBuild({ engine, request, context, query, ...limits });
-    const contextKey = await this.#contextKey(request.projectId);
+    const contextKey = await this.#contextKey(request.cacheKey ?? request.projectId);
     return buildkitBuild({ engine, request, context, query, contextKey, times: this.#times.of(contextKey) });
   }
 
@@ -116,8 +116,8 @@ export class DockerImageBuilder implements ImageBuilder {
   }
 
   /** Returns the key under which the engine caches the files it was last sent. */
-  async #contextKey(projectId: string): Promise<string> {
-    const text = new TextEncoder().encode(`${this.#options.installation} ${projectId}`);
+  async #contextKey(cacheKey: string): Promise<string> {
+    const text = new TextEncoder().encode(`${this.#options.installation} ${cacheKey}`);
     return Buffer.from(await crypto.subtle.digest("SHA-256", text)).toString("hex");
   }
 }

@@ -89,6 +89,7 @@ export async function buildUnit(
       ...made,
       deploymentId: id,
       projectId,
+      cacheKey: buildCacheKey(run.deployment),
       service,
       secrets: run.environment,
       signal,
