@@ -16,6 +16,9 @@ import { ImageNames, LABELS } from "../images/image_names.ts";
 import { withRefusalAsFailure } from "../engine/refusals.ts";
 import { DockerReleaseImages } from "../images/release_images.ts";
 
+/** The build argument by which BuildKit tells apart the cache mounts of Dockerfiles with the same ids. */
+const CACHE_NAMESPACE = "BUILDKIT_CACHE_MOUNT_NS";
+
 /** Resource limits of a build; the classic builder enforces them, BuildKit has no such limits. */
 export interface BuildLimits {
   readonly memoryBytes?: number;
@@ -79,9 +82,13 @@ export class DockerImageBuilder implements ImageBuilder {
 
   async #run(request: ImageRequest, context: BuildContext, name: string): Promise<string> {
     const { engine, limits } = this.#options;
-    const query = this.#query(request, name);
-    if ((await this.#builder()) === "classic") return classicBuild({ engine, request, context, query, ...limits });
-    const contextKey = await this.#contextKey(request.cacheKey ?? request.projectId);
+    if ((await this.#builder()) === "classic") {
+      return classicBuild({ engine, request, context, query: this.#query(request, name), ...limits });
+    }
+    const { args, cacheKey = request.projectId } = request;
+    const contextKey = await this.#contextKey(cacheKey);
+    const own = cacheKey === request.projectId ? args : new Map([...args, [CACHE_NAMESPACE, contextKey]]);
+    const query = this.#query({ ...request, args: own }, name);
     return buildkitBuild({ engine, request, context, query, contextKey, times: this.#times.of(contextKey) });
   }
 

@@ -259,6 +259,23 @@ describe("a build", () => {
     expect(error.message).toMatch(/^Cannot build: target stage "?third"? could not be found$/);
   });
 
+  test("finds in cache mounts only what builds with the same cache key left there", async () => {
+    await using world = await dockerImages();
+    const mark = crypto.randomUUID();
+    const look = async (cacheKey: string | undefined, args: readonly (readonly [string, string])[] = []) => {
+      const see = `ls /kept; touch /kept/${cacheKey ?? "own"}; : ${crypto.randomUUID()}`;
+      const text = `FROM ${BASE}\nRUN --mount=type=cache,id=${mark},target=/kept ${see}\n`;
+      const made = imageRequest({ folder: await world.folder({}), dockerfile: { text } }, { args: new Map(args) });
+      const request = { ...made, projectId: mark, ...(cacheKey !== undefined && { cacheKey }) };
+      await world.builder.build(request);
+      return ["own", "fork"].filter((name) => made.lines.includes(name));
+    };
+    expect(await look(undefined)).toEqual([]);
+    expect(await look("fork")).toEqual([]);
+    expect(await look("fork", [["BUILDKIT_CACHE_MOUNT_NS", ""]])).toEqual(["fork"]);
+    expect(await look(undefined)).toEqual(["own"]);
+  });
+
   test("is labelled and named by its project and deployment", async () => {
     await using world = await dockerImages();
     const ids = { projectId: "prj_0abc", deploymentId: "dep_0abc" };
