@@ -1,6 +1,7 @@
 import type { AppInstallation } from "../../domain/githost/app_installation.ts";
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
 import type { Database, Sql } from "./database.ts";
+import { ReadMemory } from "./read_memory.ts";
 
 interface InstallationRow {
   readonly id: number;
@@ -17,6 +18,7 @@ interface InstallationRow {
 /** Stores app installations in PostgreSQL. */
 export class PostgresAppInstallations implements AppInstallations {
   readonly #database: Database;
+  readonly #reads = new ReadMemory<never>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -31,11 +33,13 @@ export class PostgresAppInstallations implements AppInstallations {
     return rows.map(toInstallation);
   }
 
-  async find(id: number): Promise<AppInstallation | undefined> {
-    const [row] = await this.#database.run(
-      (sql) => sql<InstallationRow[]>`select ${columns(sql)} from githost_installations where id = ${id}`,
-    );
-    return row && toInstallation(row);
+  find(id: number): Promise<AppInstallation | undefined> {
+    return this.#reads.share(`${id}`, async () => {
+      const [row] = await this.#database.run(
+        (sql) => sql<InstallationRow[]>`select ${columns(sql)} from githost_installations where id = ${id}`,
+      );
+      return row && toInstallation(row);
+    });
   }
 
   async connect(installation: AppInstallation): Promise<boolean> {

@@ -6,10 +6,11 @@ import type {
 } from "../../domain/githost/webhook_delivery.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { WebhookDeliveries } from "../../ports/githost/webhook_deliveries.ts";
-import type { Database, Sql } from "./database.ts";
+import type { Database } from "./database.ts";
 import { milliseconds } from "./milliseconds.ts";
 import { plainJson } from "./plain_json.ts";
 import { readPage } from "./read_page.ts";
+import { Together } from "./together.ts";
 
 interface DecisionRow {
   readonly project_id: string | null;
@@ -29,6 +30,12 @@ interface ListedRow extends DecisionRow {
   readonly received_at: Date;
 }
 
+/** A delivery that needs no work, with what was decided about it. */
+interface Recorded {
+  readonly delivery: WebhookDelivery;
+  readonly decisions: readonly DeliveryDecision[];
+}
+
 const CLAIM_MS = 60_000;
 
 /** Rows that one DELETE removes at most, so that it stays within the statement timeout. */
@@ -37,6 +44,8 @@ const BATCH = 5_000;
 /** Stores webhook deliveries in PostgreSQL. */
 export class PostgresWebhookDeliveries implements WebhookDeliveries {
   readonly #database: Database;
+  /** Deliveries about the same projects are recorded together: they would wait for the same locks alone, too. */
+  readonly #records = new Together((all: readonly Recorded[]) => this.#record(all));
 
   constructor(database: Database) {
     this.#database = database;
@@ -52,52 +61,71 @@ export class PostgresWebhookDeliveries implements WebhookDeliveries {
     }
   }
 
-  async finish(deliveryId: string, outcome: DeliveryOutcome): Promise<void> {
-    await this.#store(
-      outcome,
-      (sql) => sql`
-        update webhook_deliveries set finished_at = now() where delivery_id = ${deliveryId} and finished_at is null
-        returning delivery_id, received_at`,
-    );
-  }
-
-  async record(delivery: WebhookDelivery, outcome: DeliveryOutcome): Promise<boolean> {
-    const { deliveryId, event, action, repository, receivedAt } = delivery;
-    return this.#store(
-      outcome,
-      (sql) => sql`
-        insert into webhook_deliveries (delivery_id, event, action, repository, received_at, claimed_at, finished_at)
-        values (${deliveryId}, ${event}, ${action}, ${repository}, ${receivedAt}, now(), now())
-        on conflict (delivery_id) do nothing
-        returning delivery_id, received_at`,
-    );
-  }
-
-  /** Stores decisions with the delivery that a statement returns. Returns whether it returned one. */
-  async #store({ decisions }: DeliveryOutcome, finished: (sql: Sql) => ReturnType<Sql>): Promise<boolean> {
-    const given = plainJson(decisions.map(toRow));
+  async finish(deliveryId: string, { decisions }: DeliveryOutcome): Promise<void> {
+    const made = plainJson(decisions.map((decision, ordinal) => toRow(deliveryId, decision, ordinal)));
     // The projects are locked, so that none of them is deleted before its decision refers to it.
-    const rows = await this.#database.run(
+    await this.#database.run(
       (sql) => sql`
-        with given as (
-          select * from jsonb_to_recordset(${given}::text::jsonb) as given (
+        with made as (
+          select * from jsonb_to_recordset(${made}::text::jsonb) as made (
             ordinal integer, project_id text, organization_id text, decision text, reason text, deployment_id text,
             branch text, commit_sha text)
         ), left_projects as (
-          select id from projects where id in (select project_id from given) order by id for key share
+          select id from projects where id in (select project_id from made) order by id for key share
         ), finished as (
-          ${finished(sql)}
+          update webhook_deliveries set finished_at = now() where delivery_id = ${deliveryId} and finished_at is null
+          returning delivery_id, received_at
+        )
+        insert into webhook_decisions (delivery_id, ordinal, project_id, organization_id, decision, reason,
+          deployment_id, branch, commit_sha, received_at)
+        select delivery_id, ordinal, project_id, organization_id, decision, reason, deployment_id, branch, commit_sha,
+          received_at
+        from finished cross join made
+        where project_id is null or project_id in (select id from left_projects)`,
+    );
+  }
+
+  async record(delivery: WebhookDelivery, { decisions }: DeliveryOutcome): Promise<boolean> {
+    const recorded = { delivery, decisions };
+    return (await this.#records.add(projectsOf(decisions), recorded)).has(recorded);
+  }
+
+  /** Stores deliveries with their decisions. Returns those that were not known. */
+  async #record(all: readonly Recorded[]): Promise<ReadonlySet<Recorded>> {
+    const byId = new Map(all.toReversed().map((each) => [each.delivery.deliveryId, each]));
+    // In the same order everywhere, so that no two statements wait for each other.
+    const given = [...byId.keys()].sort().map((id) => byId.get(id)!);
+    const deliveries = given.map(({ delivery }, place) => ({ place, ...toDeliveryRow(delivery) }));
+    const made = given.flatMap(({ delivery, decisions }) =>
+      decisions.map((decision, ordinal) => toRow(delivery.deliveryId, decision, ordinal)),
+    );
+    const rows = await this.#database.run(
+      (sql) => sql<{ readonly place: number }[]>`
+        with given as (
+          select * from jsonb_to_recordset(${plainJson(deliveries)}::text::jsonb) as given (
+            place integer, delivery_id text, event text, action text, repository text, received_at timestamptz)
+        ), made as (
+          select * from jsonb_to_recordset(${plainJson(made)}::text::jsonb) as made (
+            delivery_id text, ordinal integer, project_id text, organization_id text, decision text, reason text,
+            deployment_id text, branch text, commit_sha text)
+        ), left_projects as (
+          select id from projects where id in (select project_id from made) order by id for key share
+        ), recorded as (
+          insert into webhook_deliveries (delivery_id, event, action, repository, received_at, claimed_at, finished_at)
+          select delivery_id, event, action, repository, received_at, now(), now() from given
+          on conflict (delivery_id) do nothing
+          returning delivery_id, received_at
         ), decided as (
           insert into webhook_decisions (delivery_id, ordinal, project_id, organization_id, decision, reason,
             deployment_id, branch, commit_sha, received_at)
           select delivery_id, ordinal, project_id, organization_id, decision, reason, deployment_id, branch, commit_sha,
             received_at
-          from finished cross join given
+          from recorded join made using (delivery_id)
           where project_id is null or project_id in (select id from left_projects)
         )
-        select 1 from finished`,
+        select place from recorded join given using (delivery_id)`,
     );
-    return rows.length > 0;
+    return new Set(rows.map(({ place }) => given[place]!));
   }
 
   async list(projectId: string, page: Page): Promise<Listing<WebhookDecision>> {
@@ -151,11 +179,21 @@ export class PostgresWebhookDeliveries implements WebhookDeliveries {
   }
 }
 
+function projectsOf(decisions: readonly DeliveryDecision[]): string {
+  return JSON.stringify(decisions.map(({ projectId, organizationId }) => [projectId, organizationId]));
+}
+
+function toDeliveryRow({ deliveryId, event, action, repository, receivedAt }: WebhookDelivery) {
+  return { delivery_id: deliveryId, event, action, repository, received_at: receivedAt.toISOString() };
+}
+
 function toRow(
+  deliveryId: string,
   { projectId, organizationId, decision, reason, deploymentId, branch, commitSha }: DeliveryDecision,
   ordinal: number,
-): DecisionRow & { readonly ordinal: number } {
+) {
   return {
+    delivery_id: deliveryId,
     ordinal,
     project_id: projectId,
     organization_id: organizationId,

@@ -96,6 +96,27 @@ export function webhookDeliveriesContract(
       expect(await world().webhookDeliveries.record(deliveryOf(), { decisions: [] })).toBe(true);
     });
 
+    test("record() keeps apart what is recorded at once: each delivery with its own outcome", async () => {
+      const [one, two, gone] = [await someProject(), await someProject(), await someProject()];
+      await world().projects.remove(gone.organizationId, gone.id);
+      const known = await delivered([about(two)]);
+      const outcomes = Array.from({ length: 30 }, (_, index) => [
+        about(index % 3 === 0 ? one : two, { reason: `first ${index}` }),
+        about(index % 2 === 0 ? gone : one, { reason: `second ${index}` }),
+      ]);
+      const made = outcomes.map((decisions) => ({ delivery: deliveryOf(), decisions }));
+      const all = [...made, { delivery: known, decisions: [about(one)] }, ...made.toReversed()];
+      const recorded = await Promise.all(
+        all.map(({ delivery, decisions }) => world().webhookDeliveries.record(delivery, { decisions })),
+      );
+      expect(recorded).toEqual(all.map((_, index) => index < made.length));
+      for (const { delivery, decisions } of made) {
+        const left = decisions.filter(({ projectId }) => projectId !== gone.id);
+        expect(await world().webhookDeliveries.begin(delivery)).toEqual({ decisions: left });
+      }
+      expect(await world().webhookDeliveries.begin(known)).toEqual({ decisions: [expect.anything()] });
+    });
+
     test("begin() returns the outcome of a finished delivery", async () => {
       const [first, second] = [await someProject(), await someProject()];
       const decisions = [

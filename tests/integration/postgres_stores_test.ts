@@ -19,6 +19,9 @@ import { PLENTY, sessionOf } from "../support/database/upload_session_builders.t
 import { storeContracts } from "../contracts/all_stores.ts";
 import { sealedRowsContract } from "../contracts/sealed_rows.ts";
 
+const NONE = { decisions: [] };
+const atOnce = (work: (id: string) => Promise<unknown>) => Promise.all(["a", "b", "b"].map(work));
+
 /** The stores of two processes on a new database. */
 async function openPostgres() {
   await using opened = new AsyncDisposableStack();
@@ -187,6 +190,7 @@ describe("PostgreSQL stores", () => {
     const upload = sessionOf({ organizationId, userId });
     const claim = { deploymentId: deployment.id, owner: "one", attempt: 1 };
     const delivery = { deliveryId: "one", event: "push", action: null, repository: null, receivedAt: START };
+    const named = (id: string) => ({ ...delivery, deliveryId: id });
     const operations: readonly [string, () => Promise<unknown>][] = [
       ["projects.list", () => world.projects.list(organizationId, {}, page)],
       ["projects.list by search", () => world.projects.list(organizationId, { search: "x", ids: ["y"] }, page)],
@@ -223,6 +227,9 @@ describe("PostgreSQL stores", () => {
       ["repositoryHooks.secrets", () => world.repositoryHooks.secrets({ owner: "acme", repo: "shop" })],
       ["webhookDeliveries.begin", () => world.webhookDeliveries.begin(delivery)],
       ["webhookDeliveries.finish", () => world.webhookDeliveries.finish(delivery.deliveryId, { decisions: [] })],
+      ["webhookDeliveries.record at once", () => atOnce((id) => world.webhookDeliveries.record(named(id), NONE))],
+      ["linkedProjects.of at once", () => atOnce(() => world.linkedProjects.of({ owner: "acme", repo: "shop" }))],
+      ["appInstallations.find at once", () => atOnce(() => world.appInstallations.find(1))],
       ["webhookDeliveries.list", () => world.webhookDeliveries.list(project.id, page)],
       ["commitReports.take", () => world.commitReports.take(60_000)],
       ["commitReports.nextDueMs", () => world.commitReports.nextDueMs()],
