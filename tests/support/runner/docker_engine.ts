@@ -37,9 +37,9 @@ async function startDaemon(options: readonly string[]): Promise<AsyncDisposable 
   const daemon = Bun.spawn(command, { detached: true, stdio: ["ignore", "ignore", Bun.file(LOG)] });
   const stop = async () => {
     daemon.kill("SIGTERM");
-    await Promise.race([daemon.exited, Bun.sleep(STOP_WITHIN)]);
-    daemon.kill("SIGKILL");
+    const limit = setTimeout(() => daemon.kill("SIGKILL"), STOP_WITHIN);
     await daemon.exited;
+    clearTimeout(limit);
   };
   for (const end = Date.now() + READY_WITHIN; Date.now() < end && daemon.exitCode === null; await Bun.sleep(200)) {
     if (!(await dockerAnswers())) continue;
