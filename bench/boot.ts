@@ -1,8 +1,9 @@
 import postgres from "postgres";
 import { embeddedPostgres } from "../tests/support/database/embedded_postgres.ts";
 import { startServer, stop } from "./process.ts";
+import { inRounds } from "./rounds.ts";
 import type { Result } from "./run.ts";
-import { median, tempFolder } from "./temp_folder.ts";
+import { tempFolder } from "./temp_folder.ts";
 
 const ROUNDS = 5;
 
@@ -13,16 +14,13 @@ const ROUNDS = 5;
 export async function boot(): Promise<Result> {
   await using folder = await tempFolder();
   await bootSlipway(folder.path);
-  const alone: number[] = [];
-  const whole: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    alone.push(await bootPostgres(folder.path));
-    whole.push(await bootSlipway(folder.path));
-  }
-  const [slow, quick] = [median(whole), median(alone)];
+  const { ratio, ours, other, spread } = await inRounds(ROUNDS, {
+    ours: () => bootSlipway(folder.path),
+    other: () => bootPostgres(folder.path),
+  });
   return {
-    ratio: slow / quick,
-    details: `slipway ${Math.round(slow)} ms, PostgreSQL alone ${Math.round(quick)} ms, at most 6`,
+    ratio,
+    details: `slipway ${Math.round(ours)} ms, PostgreSQL alone ${Math.round(other)} ms, ${spread}, at most 6`,
   };
 }
 

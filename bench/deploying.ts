@@ -8,12 +8,16 @@ export const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
 const ROUNDS = 3;
 const SETTLED_MS = 20;
 
-/** Measures the milliseconds of a deployment and of the baseline alternately. */
-export async function inTurns({ slipway, bare }: Record<"slipway" | "bare", (name: string) => Promise<number>>) {
-  const { ratio, ours, other, spread } = await inRounds(ROUNDS, {
-    ours: (round) => slipway(round < 0 ? "warm" : `${round}`),
-    other: (round) => bare(round < 0 ? "warm" : `${round}`),
-  });
+/** Measures the milliseconds of a deployment and of the baseline alternately, by default after a warm-up of each. */
+export async function inTurns(
+  { slipway, bare }: Record<"slipway" | "bare", (name: string) => Promise<number>>,
+  { warmUp = true, rounds = ROUNDS }: { readonly warmUp?: boolean; readonly rounds?: number } = {},
+) {
+  const sides = {
+    ours: (round: number) => slipway(round < 0 ? "warm" : `${round}`),
+    other: (round: number) => bare(round < 0 ? "warm" : `${round}`),
+  };
+  const { ratio, ours, other, spread } = await inRounds(rounds, sides, { warmUp });
   return { ratio, slipway: Math.round(ours), bare: Math.round(other), spread };
 }
 
@@ -42,10 +46,10 @@ export async function deployingServer(
 export async function deploy(server: Server, project: Readonly<Record<string, unknown>>): Promise<number> {
   const made = await madeProject(server, project);
   const started = performance.now();
-  const deployment = deployed(server, made.id);
+  const id = await requested(server, made.id);
   await answers(Number(server.edge), made.hostname);
   const ms = performance.now() - started;
-  await removed(server.api, await deployment);
+  await brokenOff(server, id);
   return ms;
 }
 
@@ -55,11 +59,25 @@ export async function madeProject({ api }: Server, project: Readonly<Record<stri
   return data;
 }
 
-/** Deploys a project; resolves to the id of the deployment once it is ready. */
-export async function deployed({ api }: Server, projectId: string): Promise<string> {
+/** Requests the deployment of a project; resolves to its id. */
+export async function requested({ api }: Server, projectId: string): Promise<string> {
   const { data } = await post<{ data: { deployment_id: string } }>(`${api}/api/deployments`, { projectId });
-  await settled(api, data.deployment_id);
   return data.deployment_id;
+}
+
+/** Deploys a project; resolves to the id of the deployment once it is ready. */
+export async function deployed(server: Server, projectId: string): Promise<string> {
+  const id = await requested(server, projectId);
+  await settled(server.api, id);
+  return id;
+}
+
+/** Deletes a deployment whose app responds, without waiting until it has stayed up for long enough. */
+export async function brokenOff({ api }: Server, id: string): Promise<void> {
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  // Refused if it is ready already.
+  await fetch(`${api}/api/deployments/${id}/cancel`, { method: "POST", headers });
+  await removed(api, id);
 }
 
 /** Sends a request with a JSON body, or with these bytes. */
@@ -79,7 +97,7 @@ export async function settled(api: string, id: string): Promise<void> {
     const answer = await fetch(`${api}/api/deployments/${id}`, { headers });
     const { data } = (await answer.json()) as { data: { status: string } };
     if (data.status === "ready") return;
-    if (data.status === "failed" || data.status === "partial_failure") throw new Error(JSON.stringify(data));
+    if (["failed", "partial_failure", "cancelled"].includes(data.status)) throw new Error(JSON.stringify(data));
     await Bun.sleep(SETTLED_MS);
   }
 }

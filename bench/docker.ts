@@ -24,10 +24,14 @@ export async function listed(words: readonly string[]): Promise<readonly string[
   return output.split("\n").filter((line) => line !== "");
 }
 
-/** Removes the resources that a command lists. A server may be removing them at the same time. */
-export async function drop(list: readonly string[], words: readonly string[]): Promise<void> {
-  const found = await listed(list);
-  if (found.length > 0) await docker([...words, ...new Set(found)]).catch(() => {});
+/** Removes the resources that a command lists, but those to keep. A server may be removing them at the same time. */
+export async function drop(
+  list: readonly string[],
+  words: readonly string[],
+  kept: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const found = new Set(await listed(list)).difference(kept);
+  if (found.size > 0) await docker([...words, ...found]).catch(() => {});
 }
 
 /** Removes all resources with a label. */

@@ -1,10 +1,10 @@
 import { httpLoad } from "./http_load.ts";
 import { type Program, printed, start, stop } from "./process.ts";
+import { inRounds } from "./rounds.ts";
 import type { Result } from "./run.ts";
-import { median } from "./temp_folder.ts";
 
 const CONNECTIONS = 64;
-const LOAD_MS = 500;
+const LOAD_MS = 200;
 const ROUNDS = 7;
 
 interface Ports {
@@ -28,7 +28,7 @@ export async function edge(): Promise<Result> {
     return {
       ratio: few.ratio,
       details:
-        `edge ${few.edge}/s, app ${few.app}/s, ${CONNECTIONS} connections, at least 0.65; ` +
+        `edge ${few.edge}/s, app ${few.app}/s, ${CONNECTIONS} connections, ${few.spread}, at least 0.65; ` +
         `${CONNECTIONS * 10} connections: ${many.ratio.toFixed(2)}, edge ${many.edge}/s, app ${many.app}/s; ` +
         `five bytes: ${bare.ratio.toFixed(2)}, at least 0.5, edge ${bare.edge}/s, app ${bare.app}/s`,
     };
@@ -41,15 +41,9 @@ export async function edge(): Promise<Result> {
 async function compare(ports: Ports, path: string, connections: number) {
   const request = `GET ${path} HTTP/1.1\r\nHost: app.localhost\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n`;
   const load = (port: number) => httpLoad({ port, request, connections, ms: LOAD_MS });
-  await load(ports.edge);
-  await load(ports.app);
-  const rates: { edge: number; app: number }[] = [];
-  for (let round = 0; round < ROUNDS; round++) rates.push({ edge: await load(ports.edge), app: await load(ports.app) });
-  return {
-    ratio: median(rates.map((rate) => rate.edge / rate.app)),
-    edge: Math.round(median(rates.map((rate) => rate.edge))),
-    app: Math.round(median(rates.map((rate) => rate.app))),
-  };
+  const sides = { ours: () => load(ports.edge), other: () => load(ports.app) };
+  const { ratio, ours, other, spread } = await inRounds(ROUNDS, sides);
+  return { ratio, edge: Math.round(ours), app: Math.round(other), spread };
 }
 
 async function portOf(program: Program): Promise<number> {

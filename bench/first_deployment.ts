@@ -3,7 +3,7 @@ import { answers, atHand, deployingServer, post, removed, type Server, settled }
 import type { Result } from "./run.ts";
 import { median } from "./temp_folder.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const LIMIT_MS = { answers: 350, ready: 2_000 };
 const FILES = {
   "package.json": JSON.stringify({ name: "two-files", scripts: { start: "bun server.ts" } }),

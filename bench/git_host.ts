@@ -8,10 +8,10 @@ import { inRounds } from "./rounds.ts";
 import type { Result } from "./run.ts";
 
 const REPOSITORIES = 1_500;
-const ROUNDS = 25;
+const ROUNDS = 11;
 /** Lists in a round, because one takes only some milliseconds. */
 const LISTS = 5;
-const WARM_UPS = 30;
+const WARM_UPS = 15;
 const NEVER = new AbortController().signal;
 
 /** Lists 1,500 repositories for the first time, compared with the same pages by plain `fetch`, one after the other. */

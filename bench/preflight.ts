@@ -7,23 +7,23 @@ import { type DestinationInput, readDraft } from "../domain/backups/destination_
 import type { ObjectStorages } from "../ports/backups/object_storages.ts";
 import { bareBucketProbe } from "./bare_bucket_probe.ts";
 import { bareSftpProbe } from "./bare_sftp_probe.ts";
-import { FAST_FOLDER, realS3, realSshd } from "./real_stores.ts";
+import type { S3Server } from "../tests/support/peers/s3_server.ts";
+import type { SshdContainer } from "../tests/support/peers/sshd_container.ts";
+import { FAST_FOLDER } from "./real_stores.ts";
+import { inRounds } from "./rounds.ts";
 import type { Result } from "./run.ts";
-import { median } from "./temp_folder.ts";
 
-const ROUNDS = 25;
+const ROUNDS = 15;
 
 /** A complete preflight of a bucket, compared with the same requests by the plain SDK. */
-export async function preflightS3(): Promise<Result> {
-  await using s3 = await realS3();
+export async function preflightS3(s3: S3Server): Promise<Result> {
   const target = await s3.bucket();
   const input = { ...target, kind: "s3_compatible" };
   return await compare(new S3ObjectStorages() as ObjectStorages, input, () => bareBucketProbe(target));
 }
 
 /** A preflight of an SFTP server, from connect to disconnect, compared with the same requests by plain ssh2. */
-export async function preflightSftp(): Promise<Result> {
-  await using sshd = await realSshd();
+export async function preflightSftp(sshd: SshdContainer): Promise<Result> {
   const target = { kind: "remote_folder", remote: sshd.bob, folder: FAST_FOLDER } as const;
   const { host, port, user, privateKey } = sshd.bob;
   const input = { kind: "sftp", sshHost: host, sshPort: port, sshUser: user, sftpPrivateKey: privateKey };
@@ -51,10 +51,11 @@ async function compare(
     if (!outcome.ok) throw new Error(outcome.reason);
   };
   for (let round = 0; round < 3; round++) await Promise.all([whole(), bare()]);
-  const times: { whole: number; bare: number }[] = [];
-  for (let round = 0; round < ROUNDS; round++) times.push({ whole: await timeOf(whole), bare: await timeOf(bare) });
-  const [slow, quick] = [median(times.map((time) => time.whole)), median(times.map((time) => time.bare))];
-  return { ratio: slow / quick, details: `slipway ${slow.toFixed(1)} ms, bare ${quick.toFixed(1)} ms, at most 1.3` };
+  const { ratio, ours, other, spread } = await inRounds(ROUNDS, {
+    ours: () => timeOf(whole),
+    other: () => timeOf(bare),
+  });
+  return { ratio, details: `slipway ${ours.toFixed(1)} ms, bare ${other.toFixed(1)} ms, ${spread}, at most 1.3` };
 }
 
 async function timeOf(work: () => Promise<void>): Promise<number> {

@@ -9,13 +9,16 @@ export interface Measured {
   readonly spread: string;
 }
 
-/** Measures both sides alternately, after a warm-up of each. Every second round begins with the other side. */
+/** Measures both sides alternately, by default after a warm-up of each. Every second round begins with the other side. */
 export async function inRounds(
   rounds: number,
   { ours, other }: Record<"ours" | "other", (round: number) => Promise<number>>,
+  { warmUp = true }: { readonly warmUp?: boolean } = {},
 ): Promise<Measured> {
-  await ours(-1);
-  await other(-1);
+  if (warmUp) {
+    await ours(-1);
+    await other(-1);
+  }
   const measured: { readonly ours: number; readonly other: number }[] = [];
   for (let round = 0; round < rounds; round++) {
     if (round % 2 === 0) measured.push({ ours: await ours(round), other: await other(round) });

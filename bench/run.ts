@@ -4,13 +4,12 @@ import { firstDeployment } from "./first_deployment.ts";
 import { reposList, reposListAgain } from "./git_host.ts";
 import { idleMemory } from "./idle_memory.ts";
 import { contextUpload } from "./context_upload.ts";
-import { composeDeploy, composeNoop } from "./compose.ts";
+import { compose } from "./compose.ts";
 import { deployDocker } from "./deploy_docker.ts";
 import { deployProcess } from "./deploy_process.ts";
 import { detect } from "./detect.ts";
 import { logIngest } from "./log_ingest.ts";
-import { preflightS3, preflightSftp } from "./preflight.ts";
-import { putS3, putSftp } from "./put_storage.ts";
+import { storesOnS3, storesOnSftp } from "./stores.ts";
 import { READS, reads } from "./reads.ts";
 import { webhook } from "./webhook.ts";
 import { runApart } from "./run_apart.ts";
@@ -34,6 +33,8 @@ export interface Line extends Result {
 interface Group {
   readonly names: readonly string[];
   run(): AsyncIterable<Line>;
+  /** Whether it needs a Docker Engine with the base image. */
+  readonly inDocker?: true;
 }
 
 const GROUPS: readonly Group[] = [
@@ -43,9 +44,6 @@ const GROUPS: readonly Group[] = [
     names: ["first-deployment", "deploy-process"],
     run: () => each({ "first-deployment": firstDeployment, "deploy-process": deployProcess }),
   },
-  withDocker({ "deploy-docker": deployDocker }),
-  withDocker({ "compose-deploy": composeDeploy, "compose-noop": composeNoop }),
-  withDocker({ "context-upload": contextUpload }),
   {
     names: ["log-ingest", "stream-fanout"],
     run: () => each({ "log-ingest": logIngest, "stream-fanout": streamFanout }),
@@ -57,30 +55,20 @@ const GROUPS: readonly Group[] = [
     run: () => each({ "repos-list": reposList, "repos-list-again": reposListAgain }),
   },
   { names: ["webhook"], run: () => each({ webhook }) },
-  withDocker({ "preflight-s3": preflightS3, "put-s3": putS3 }),
-  withDocker({ "preflight-sftp": preflightSftp, "put-sftp": putSftp }),
+  // Those that need Docker are last, so that no engine runs beside the others.
+  { names: ["deploy-docker"], run: () => each({ "deploy-docker": deployDocker }), inDocker: true },
+  { names: ["compose-noop", "compose-deploy"], run: compose, inDocker: true },
+  { names: ["context-upload"], run: () => each({ "context-upload": contextUpload }), inDocker: true },
+  { names: ["preflight-s3", "put-s3"], run: storesOnS3, inDocker: true },
+  { names: ["preflight-sftp", "put-sftp"], run: storesOnSftp, inDocker: true },
 ];
 
 async function* each(benchmarks: Readonly<Record<string, () => Promise<Result>>>): AsyncGenerator<Line> {
   for (const [name, benchmark] of Object.entries(benchmarks)) yield { name, ...(await benchmark()) };
 }
 
-/** Benchmarks that need a Docker Engine with the base image; starts the installed one if none responds. */
-function withDocker(benchmarks: Readonly<Record<string, () => Promise<Result>>>): Group {
-  return {
-    names: Object.keys(benchmarks),
-    async *run() {
-      await using opened = new AsyncDisposableStack();
-      opened.use(await dockerEngine());
-      await baseImage();
-      yield* each(benchmarks);
-    },
-  };
-}
-
 /** Runs the group of this name in this process. */
 async function runGroup(first: string): Promise<void> {
-  await useDockerProgram();
   for await (const { name, ratio, details } of GROUPS.find(({ names }) => names[0] === first)!.run())
     console.log(`${name} ${ratio.toFixed(2)} ${details}`);
 }
@@ -93,9 +81,24 @@ async function main(words: readonly string[]): Promise<number> {
     return 2;
   }
   const wanted = (names: readonly string[]) => words.length === 0 || names.some((name) => words.includes(name));
+  await useDockerProgram();
+  await using engine = new AsyncDisposableStack();
+  const startEngine = once(async () => {
+    engine.use(await dockerEngine());
+    await baseImage();
+  });
   let failed = 0;
-  for (const { names } of GROUPS.filter((group) => wanted(group.names))) failed += (await runApart(names)) ? 0 : 1;
+  for (const { names, inDocker } of GROUPS.filter((group) => wanted(group.names))) {
+    const why = inDocker && (await startEngine().catch((error: Error) => error.message));
+    if (why) console.log(`${names.join(", ")} failed: ${why}`);
+    if (why || !(await runApart(names))) failed++;
+  }
   return failed === 0 ? 0 : 1;
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => (done ??= work());
 }
 
 const [flag, first = ""] = process.argv.slice(2);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endProcesses, endProcessesIn } from "../tests/support/runner/run_group.ts";
+import { TEST_LABEL } from "../tests/support/runner/test_leftovers.ts";
 import { drop, dropLabelled, listed } from "./docker.ts";
 
 /** Several times what the slowest group takes. */
@@ -14,7 +15,7 @@ const TIDY_MS = 15_000;
  */
 export async function runApart(names: readonly string[]): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), "slipway-bench-"));
-  const before = await installations();
+  const before = { installations: await installations(), peers: await peers() };
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "run.ts"), "--group", names[0]!], {
     env: { ...process.env, TMPDIR: folder },
     stdio: ["ignore", "inherit", "inherit"],
@@ -56,12 +57,21 @@ async function installations(): Promise<ReadonlySet<string>> {
   return new Set((await Promise.all(lists)).flat());
 }
 
-/** Removes what benchmarks made by hand, and everything of installations that were not there before. */
-async function removeContainers(before: ReadonlySet<string>): Promise<void> {
+const PEER = ["--quiet", "--filter", `label=${TEST_LABEL}`];
+
+/** The containers and networks of servers that benchmarks talk to. */
+async function peers(): Promise<ReadonlySet<string>> {
+  const lists = await Promise.all([listed(["ps", "--all", ...PEER]), listed(["network", "ls", ...PEER])]);
+  return new Set(lists.flat());
+}
+
+/** Removes what benchmarks made by hand, and everything of installations and peers that were not there before. */
+async function removeContainers(before: Record<"installations" | "peers", ReadonlySet<string>>): Promise<void> {
   await drop(["ps", "--all", "--quiet", "--filter", "name=slipway-bench-"], ["rm", "--force", "--volumes"]);
   await drop(["network", "ls", "--quiet", "--filter", "name=slipway-bench-"], ["network", "rm"]);
-  for (const installation of await installations()) {
-    if (before.has(installation)) continue;
+  await drop(["ps", "--all", ...PEER], ["rm", "--force", "--volumes"], before.peers);
+  await drop(["network", "ls", ...PEER], ["network", "rm"], before.peers);
+  for (const installation of (await installations()).difference(before.installations)) {
     await dropLabelled(`${INSTALLATION}=${installation}`);
   }
 }
