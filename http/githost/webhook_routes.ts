@@ -113,7 +113,7 @@ async function bytesOf({ body, headers }: Request): Promise<Uint8Array> {
     if (size > MAX_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
 function tooLarge(): Failure {
