@@ -17,7 +17,7 @@ const FILES_OF_A_PACKAGE = 125;
  */
 export async function detect(): Promise<Result> {
   const small = await measured(FILES, ROUNDS);
-  const large = await measured(5 * FILES, 3);
+  const large = await measured(10 * FILES, 3);
   return {
     ratio: small.ratio,
     details:

@@ -6,6 +6,8 @@ import type { Result } from "./run.ts";
 const CONNECTIONS = 64;
 const LOAD_MS = 200;
 const ROUNDS = 7;
+/** Of the comparisons beside the main one. */
+const OTHER_ROUNDS = 5;
 
 interface Ports {
   readonly edge: number;
@@ -23,8 +25,8 @@ export async function edge(): Promise<Result> {
   try {
     const ports = { edge: await portOf(proxy), app: appPort };
     const few = await compare(ports, "/page", CONNECTIONS);
-    const many = await compare(ports, "/page", CONNECTIONS * 10);
-    const bare = await compare(ports, "/hello", CONNECTIONS);
+    const many = await compare(ports, "/page", CONNECTIONS * 10, OTHER_ROUNDS);
+    const bare = await compare(ports, "/hello", CONNECTIONS, OTHER_ROUNDS);
     return {
       ratio: few.ratio,
       details:
@@ -38,11 +40,11 @@ export async function edge(): Promise<Result> {
   }
 }
 
-async function compare(ports: Ports, path: string, connections: number) {
+async function compare(ports: Ports, path: string, connections: number, rounds = ROUNDS) {
   const request = `GET ${path} HTTP/1.1\r\nHost: app.localhost\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n`;
   const load = (port: number) => httpLoad({ port, request, connections, ms: LOAD_MS });
   const sides = { ours: () => load(ports.edge), other: () => load(ports.app) };
-  const { ratio, ours, other, spread } = await inRounds(ROUNDS, sides);
+  const { ratio, ours, other, spread } = await inRounds(rounds, sides);
   return { ratio, edge: Math.round(ours), app: Math.round(other), spread };
 }
 

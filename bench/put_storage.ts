@@ -16,7 +16,7 @@ import { median, tempFolder } from "./temp_folder.ts";
 const MIB = 1024 * 1024;
 const SIZE = 128 * MIB;
 /** The size whose memory is compared with that of ten times as much. */
-const SMALL = 64 * MIB;
+const SMALL = 32 * MIB;
 const ROUNDS = 3;
 
 /**

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endProcesses, endProcessesIn } from "../tests/support/runner/run_group.ts";
@@ -9,12 +9,21 @@ import { drop, dropLabelled, listed } from "./docker.ts";
 const LIMIT_MS = 180_000;
 const TIDY_MS = 15_000;
 
+const MEMORY = "/dev/shm";
+const ENOUGH_BYTES = 4 * 2 ** 30;
+
+/** Where a group puts its files: in memory, if it asks for that and there is enough. */
+async function place(inMemory: boolean): Promise<string> {
+  const memory = inMemory ? await statfs(MEMORY).catch(() => undefined) : undefined;
+  return memory && memory.bavail * memory.bsize > ENOUGH_BYTES ? MEMORY : tmpdir();
+}
+
 /**
  * Runs a group of benchmarks in a separate process and removes everything that it leaves behind: when it has ended, when
  * it hangs, which it says, and when the whole run is interrupted. Returns whether it succeeded.
  */
-export async function runApart(names: readonly string[]): Promise<boolean> {
-  const folder = await mkdtemp(join(tmpdir(), "slipway-bench-"));
+export async function runApart(names: readonly string[], { inMemory = false } = {}): Promise<boolean> {
+  const folder = await mkdtemp(join(await place(inMemory), "slipway-bench-"));
   const before = { installations: await installations(), peers: await peers() };
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "run.ts"), "--group", names[0]!], {
     env: { ...process.env, TMPDIR: folder },
