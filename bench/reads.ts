@@ -14,8 +14,6 @@ const DESTINATIONS = 20;
 /** How many deployments, and entries of the audit log, there are at each size. */
 const SIZES = [1_000, 20_000, 200_000] as const;
 const ROUNDS = 7;
-/** With more history only the change of the ratio is of interest. */
-const LATER_ROUNDS = 5;
 const LOAD_MS = 125;
 const WARM_MS = 300;
 
@@ -56,7 +54,7 @@ export async function* reads(): AsyncGenerator<Line> {
     await grow(sql, size);
     for (const read of growing) {
       // Both ratios are to the best reader at the time, so that what else the machine does cancels out.
-      const { ratio } = await compareOnce(read, of, LATER_ROUNDS);
+      const { ratio } = await compareOnce(read, of);
       const text = `${size.toLocaleString("en")} rows: ${(ratio / first.get(read)!.ratio).toFixed(2)} of itself`;
       growth.get(read)!.push(text);
       if (size === SIZES.at(-1)) yield lineOf(read, first.get(read)!, growth.get(read));
@@ -105,9 +103,8 @@ interface Ids {
 async function compareOnce(
   read: Read,
   { slipway, bestPort, ids }: { readonly slipway: RunningSlipway; readonly bestPort: number; readonly ids: Ids },
-  rounds = ROUNDS,
 ): Promise<Measured> {
-  return inRounds(rounds, {
+  return inRounds(ROUNDS, {
     ours: () => load(slipway.port, read.ours(ids), slipway.token),
     other: () => load(bestPort, read.best(ids), slipway.token),
   });
