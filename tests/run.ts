@@ -66,7 +66,9 @@ async function prepared(
 ): Promise<readonly LanePlan[]> {
   const wanted = [containers, docker].filter((each) => each.length > 0);
   if (wanted.length === 0) return [];
-  const lanes = (await engineLanes(wanted.length)).map((lane) => opened.use(lane));
+  const lanes = await engineLanes(wanted.length);
+  // At once, because an engine takes seconds to stop.
+  opened.defer(async () => void (await Promise.all(lanes.map((lane) => lane[Symbol.asyncDispose]()))));
   const plans = lanes.map((lane, index) => ({
     lane,
     // With a single engine, its tests run one after the other.

@@ -31,6 +31,14 @@ const PART = { machine: 4, containers: 2, docker: 2 } as const;
 /** Slow files. They run first, each in its own process, so that no lane is left with them at the end. */
 const SLOW = /\/(fault_matrix|paused_server|process_runtime|runtime|lost_lease|services_resume)_test\.ts$/;
 
+/** Files that take a while, mostly waiting. They run next, beside others that compute, and several in a process. */
+const WAITING = new RegExp(
+  `/(${[
+    "cli|database_away|deploy|deployment_disk|edge_proxy|follow_output|git_host_login|postgres_health|postgres_stores",
+    "refused_start|runtime_stream|separate_edge|skewed_clock|slow_stops|start_stop",
+  ].join("|")})_test\\.ts$`,
+);
+
 /** Groups all selected test files by folder: first those that need no server, then the others in parts. Omits none. */
 export async function testGroups({ fastOnly, paths }: TestSelection): Promise<TestGroup[]> {
   const all = (await Array.fromAsync(new Glob("tests/**/*_test.ts").scan(root))).sort();
@@ -43,8 +51,13 @@ export async function testGroups({ fastOnly, paths }: TestSelection): Promise<Te
   const groups = [...Map.groupBy(runs, (file) => nameOf(file, isFast(file)))].flatMap(([name, files]) =>
     isFast(files[0]!) ? [{ name, files, kind: "fast" as const }] : parts(name, files),
   );
-  const isSlow = ({ files }: TestGroup) => files.some((file) => SLOW.test(file));
-  return groups.toSorted((one, other) => Number(isSlow(other)) - Number(isSlow(one)));
+  return groups.toSorted((one, other) => turnOf(one.files[0]!) - turnOf(other.files[0]!));
+}
+
+/** The files with the lowest number run first. */
+function turnOf(file: string): number {
+  if (SLOW.test(file)) return 0;
+  return WAITING.test(file) ? 1 : 2;
 }
 
 function nameOf(file: string, isFast: boolean): string {
@@ -55,7 +68,7 @@ function nameOf(file: string, isFast: boolean): string {
 function parts(name: string, all: readonly string[]): TestGroup[] {
   const kind = kindOf(all[0]!);
   const size = PART[kind];
-  const others = all.filter((file) => !SLOW.test(file));
+  const others = all.filter((file) => !SLOW.test(file)).toSorted((one, other) => turnOf(one) - turnOf(other));
   const chunks = [
     ...all.filter((file) => SLOW.test(file)).map((file) => [file]),
     ...Array.from({ length: Math.ceil(others.length / size) }, (_, at) => others.slice(at * size, (at + 1) * size)),
