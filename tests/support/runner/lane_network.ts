@@ -3,6 +3,9 @@ import { must, run } from "./command.ts";
 
 const PREFIX = "slipway-lane-";
 const PROGRAMS = ["ip", "iptables", "iptables-save", "nsenter"];
+/** How long closed connections are remembered. An engine reads the list of all of them whenever a container stops. */
+const CLOSED_CONNECTIONS = "/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_time_wait";
+const FORGOTTEN_AFTER_S = 5;
 
 /** A network namespace with outside access. Processes in it have their own loopback, ports and bridges. */
 export interface LaneNetwork extends AsyncDisposable {
@@ -32,6 +35,8 @@ export async function laneNetwork(lane: number): Promise<LaneNetwork | undefined
   await must(inside(["ip", "link", "set", "eth0", "up"]));
   await must(inside(["ip", "link", "set", "lo", "up"]));
   await must(inside(["ip", "route", "add", "default", "via", outer]));
+  // Where connections are not tracked yet, there is no such setting.
+  await quietly(inside(["sh", "-c", `echo ${FORGOTTEN_AFTER_S} > ${CLOSED_CONNECTIONS}`]));
   await Bun.write("/proc/sys/net/ipv4/ip_forward", "1");
   const comment = ["-m", "comment", "--comment", name];
   const rules = [
