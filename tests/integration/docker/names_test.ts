@@ -19,8 +19,7 @@ function api(world: DockerServices, given: Partial<RunRequest<RunnableImage>> = 
 }
 
 async function networksOf(world: DockerServices): Promise<readonly string[]> {
-  const own = `label=slipway.installation=${world.installation}`;
-  return (await world.docker("network", "ls", "--quiet", "--filter", own)).split("\n").filter((id) => id !== "");
+  return (await world.list<readonly { readonly Id: string }[]>("/networks")).map(({ Id }) => Id);
 }
 
 /** The command-line arguments for labels. */

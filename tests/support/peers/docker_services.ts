@@ -15,6 +15,15 @@ const PROGRAMS: ServicePrograms = {
   unwell: `touch /tmp/unwell; ${WORKING}`,
 };
 
+interface Named {
+  readonly Name: string;
+}
+
+interface Listed {
+  readonly Labels: Readonly<Record<string, string>>;
+  readonly NetworkSettings: { readonly Networks: Readonly<Record<string, { readonly IPAddress: string }>> };
+}
+
 /** Services on the tests' container engine. */
 export type DockerServices = Omit<DockerWorld, "programs"> & ServiceNetworksForContract;
 
@@ -22,12 +31,11 @@ export type DockerServices = Omit<DockerWorld, "programs"> & ServiceNetworksForC
 export async function dockerServices(dockerHost = DOCKER_HOST): Promise<DockerServices> {
   const world = await dockerWorld(dockerHost, { watches: false });
   const external: string[] = [];
-  const addresses = async () => {
-    const ids = await world.docker("ps", "--quiet", "--filter", `label=slipway.installation=${world.installation}`);
-    const format = `{{index .Config.Labels "slipway.instance"}}{{range .NetworkSettings.Networks}} {{.IPAddress}}{{end}}`;
-    const lines = (await world.docker("inspect", "--format", format, ...ids.split("\n"))).split("\n");
-    return lines.map((line) => line.split(" "));
-  };
+  const addresses = async () =>
+    (await world.list<readonly Listed[]>("/containers/json")).map(({ Labels, NetworkSettings }) => ({
+      instanceId: Labels["slipway.instance"]!,
+      addresses: Object.values(NetworkSettings.Networks).map(({ IPAddress }) => IPAddress),
+    }));
   return {
     ...world,
     programs: PROGRAMS,
@@ -38,17 +46,16 @@ export async function dockerServices(dockerHost = DOCKER_HOST): Promise<DockerSe
       const answer = await world.docker("exec", asker, ...ask);
       const [, ...found] = [...answer.matchAll(/^Address:\s*(\d+\.\d+\.\d+\.\d+)/gm)].map(([, address]) => address!);
       const known = await addresses();
-      return found.map((address) => known.find((line) => line.includes(address))?.[0] ?? address).toSorted();
+      const ownerOf = (address: string) => known.find(({ addresses: own }) => own.includes(address))?.instanceId;
+      return found.map((address) => ownerOf(address) ?? address).toSorted();
     },
     async engineName({ scope, name }) {
-      const filters = [`installation=${world.installation}`, `scope=${scope}`, `volume=${name}`];
-      const words = filters.flatMap((filter) => ["--filter", `label=slipway.${filter}`]);
-      return world.docker("volume", "ls", "--quiet", ...words);
+      const labels = [`slipway.scope=${scope}`, `slipway.volume=${name}`];
+      const { Volumes } = await world.list<{ readonly Volumes: readonly Named[] | null }>("/volumes", labels);
+      return (Volumes ?? []).map(({ Name }) => Name).join("\n");
     },
     async networksOf(scope) {
-      const filters = [`installation=${world.installation}`, `scope=${scope}`];
-      const words = filters.flatMap((filter) => ["--filter", `label=slipway.${filter}`]);
-      return (await world.docker("network", "ls", "--quiet", ...words)).split("\n").filter(Boolean).length;
+      return (await world.list<readonly Named[]>("/networks", [`slipway.scope=${scope}`])).length;
     },
     async makeExternal() {
       const name = await world.docker("volume", "create", "--label", `${TEST_LABEL}=1`);

@@ -48,6 +48,8 @@ export interface DockerWorld extends RuntimeForContract<RunnableImage> {
   readonly prefix: string;
   /** Runs the Docker CLI; resolves to its output. */
   docker(...words: readonly string[]): Promise<string>;
+  /** Asks the engine for everything of this installation with these labels; costs a tenth of what the CLI does. */
+  list<T>(path: "/containers/json" | "/networks" | "/volumes", labels?: readonly string[]): Promise<T>;
   /** The container id of an instance, looked up without the runtime. */
   containerOf(instanceId: string): Promise<string>;
 }
@@ -85,6 +87,8 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
   if (watches) await runtime.supervise();
   const ask = (...words: readonly string[]) => docker(dockerHost, ...words);
   const own = `slipway.installation=${installation}`;
+  const list = <T>(path: string, labels: readonly string[] = []) =>
+    engine.json<T>("GET", path, { query: { all: true, filters: JSON.stringify({ label: [own, ...labels] }) } });
   return {
     runtime,
     volumes: new DockerVolumes(options),
@@ -95,9 +99,10 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
     image,
     another,
     docker: ask,
+    list,
     async containerOf(instanceId) {
-      const query = { all: true, filters: JSON.stringify({ label: [own, `slipway.instance=${instanceId}`] }) };
-      const all = await engine.json<readonly { readonly Id: string }[]>("GET", "/containers/json", { query });
+      const labels = [`slipway.instance=${instanceId}`];
+      const all = await list<readonly { readonly Id: string }[]>("/containers/json", labels);
       return all.map(({ Id }) => Id).join("\n");
     },
     keepsContainerId: "a container that is restarted is the same container",
