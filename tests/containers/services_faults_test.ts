@@ -25,20 +25,25 @@ interface Left {
   readonly back: string;
 }
 
+interface Listed {
+  readonly State: string;
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
 /**
  * Throws unless the engine has one container of each service with its image, a volume with its data, and nothing else
  * of the project. The container of the one-shot service may be missing: it was removed for its next version, and does
  * not run again.
  */
-async function expectContainers({ docker }: DockerServer, { name, project, back }: Left): Promise<void> {
-  const label = ["--filter", `label=slipway.project=${project.id}`];
-  const line = '{{.State}} {{.Label "slipway.service"}}';
+async function expectContainers({ list }: DockerServer, { name, project, back }: Left): Promise<void> {
+  const label = `slipway.project=${project.id}`;
   const found = await eventually(
     async () => ({
-      containers: (await docker("ps", "--all", ...label, "--format", line))
+      containers: (await list<readonly Listed[]>("/containers/json", label))
+        .map(({ State, Labels }) => `${State} ${Labels["slipway.service"]}`)
         .filter((each) => each !== "exited once")
         .sort(),
-      images: new Set(await docker("images", "--no-trunc", "--quiet", ...label)).size,
+      images: (await list<readonly unknown[]>("/images/json", label)).length,
       builds: processesWith(`${name}-build`),
     }),
     ({ containers, images, builds }) => containers.length === 2 && images <= 3 && builds.length === 0,
@@ -49,8 +54,8 @@ async function expectContainers({ docker }: DockerServer, { name, project, back 
     images: expect.any(Number),
     builds: [],
   });
-  const volumes = await docker("volume", "ls", "--quiet", "--filter", `label=slipway.scope=${project.id}`);
-  expect(volumes).toHaveLength(1);
+  const { Volumes } = await list<{ readonly Volumes: unknown }>("/volumes", `slipway.scope=${project.id}`);
+  expect(Volumes).toHaveLength(1);
   expect((await backPage(project)).split(" ")[0]).toBe(back);
 }
 

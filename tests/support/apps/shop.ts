@@ -98,8 +98,10 @@ export class Shop {
   }
 
   /** The volumes of the project. */
-  volumes(): Promise<readonly string[]> {
-    return this.#server.docker("volume", "ls", "--quiet", "--filter", this.#label("scope"));
+  async volumes(): Promise<readonly string[]> {
+    type Listed = { readonly Volumes: readonly { readonly Name: string }[] | null };
+    const { Volumes } = await this.#server.list<Listed>("/volumes", this.#label("scope"));
+    return (Volumes ?? []).map(({ Name }) => Name);
   }
 
   /** Reads a key from the database. */
@@ -109,16 +111,17 @@ export class Shop {
   }
 
   async #containers(): Promise<[string, Box][]> {
-    const ids = await this.#server.docker("ps", "--all", "--quiet", "--no-trunc", "--filter", this.#label("project"));
-    if (ids.length === 0) return [];
-    // A container may disappear between the two commands.
-    const lines = await this.#server.docker("inspect", ...ids).catch(() => undefined);
-    if (lines === undefined) return this.#containers();
-    return JSON.parse(lines.join("\n")).map(boxOf);
+    const listed = await this.#server.list<readonly { readonly Id: string }[]>(
+      "/containers/json",
+      this.#label("project"),
+    );
+    // A container may disappear between the two requests.
+    const inspected = await Promise.all(listed.map(({ Id }) => this.#server.inspect<Inspected>(Id)));
+    return inspected.filter((each) => each !== undefined).map(boxOf);
   }
 
   #label(what: "project" | "scope"): string {
-    return `label=slipway.${what}=${this.project.id}`;
+    return `slipway.${what}=${this.project.id}`;
   }
 }
 

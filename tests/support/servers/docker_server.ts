@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { EngineApi, EngineRefusal } from "../../../adapters/docker/engine/engine_api.ts";
 import { migrate } from "../../../adapters/postgres/migrate.ts";
 import { newToken } from "../../../domain/identity/token.ts";
 import { run } from "../runner/command.ts";
@@ -18,6 +19,10 @@ export interface DockerServer extends AsyncDisposable {
   readonly installation: string;
   /** Runs the Docker CLI; resolves to its output lines. */
   docker(...words: readonly string[]): Promise<string[]>;
+  /** Asks the engine for everything with a label; costs a tenth of what the CLI does. */
+  list<T>(path: "/containers/json" | "/images/json" | "/volumes", label: string): Promise<T>;
+  /** What the engine tells about a container; `undefined` if there is none with this id. */
+  inspect<T>(container: string): Promise<T | undefined>;
 }
 
 /** Starts a server that uses the engine at `DOCKER_HOST` of the settings. */
@@ -31,6 +36,7 @@ export async function dockerServer(settings: Readonly<Record<string, string>> = 
     if (!ok) throw new Error(`docker ${words.join(" ")}: ${lastLine}`);
     return output.split("\n").filter((line) => line !== "");
   };
+  const engine = new EngineApi(settings["DOCKER_HOST"] ?? DOCKER_HOST);
   let installation = "";
   // A test's own engine is removed with everything in it.
   if (!settings["DOCKER_HOST"]) {
@@ -58,6 +64,15 @@ export async function dockerServer(settings: Readonly<Record<string, string>> = 
     databaseUrl: url,
     installation,
     docker,
+    list(path, label) {
+      const all = path === "/containers/json";
+      return engine.json("GET", path, { query: { all, filters: JSON.stringify({ label: [label] }) } });
+    },
+    inspect: (container) =>
+      engine.json<never>("GET", `/containers/${container}/json`).catch((error: unknown) => {
+        if (error instanceof EngineRefusal && error.status === 404) return undefined;
+        throw error;
+      }),
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
 }

@@ -31,7 +31,7 @@ services:
     expose: ["3000"]
     healthcheck:
       test: "test -n '\${SHOP_KEY}' && echo \${SHOP_KEY}"
-      interval: 300ms
+      interval: 1s
   teller:
     build: .
     command: [sh, -c, "echo it is \${SHOP_KEY} >&2; echo \${SHOP_KEY} | base64; exit 3"]
