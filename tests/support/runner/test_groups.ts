@@ -34,8 +34,9 @@ const SLOW = /\/(fault_matrix|paused_server|process_runtime|runtime|lost_lease|s
 /** Files that take a while, mostly waiting. They run next, beside others that compute, and several in a process. */
 const WAITING = new RegExp(
   `/(${[
-    "cli|database_away|deploy|deployment_disk|edge_proxy|follow_output|git_host_login|postgres_health|postgres_stores",
-    "refused_start|runtime_stream|separate_edge|skewed_clock|slow_stops|start_stop",
+    "cli|database_away|deploy|deployment_disk|edge_proxy|follow_output|git_host|git_host_login|git_sources|git_ssh",
+    "postgres_health|postgres_outage|postgres_stores|refused_start|runtime_stream|separate_edge|skewed_clock",
+    "slow_stops|start_stop",
   ].join("|")})_test\\.ts$`,
 );
 
