@@ -6,8 +6,8 @@ import type { Provision } from "./prepare_lane.ts";
 import { NO_ENGINE } from "../servers/slipway_process.ts";
 import { removeTestLeftovers } from "./test_leftovers.ts";
 
-/** The network number of the plain lane, besides those of lanes with an engine. */
-const PLAIN = 0;
+/** The network numbers of plain lanes, besides those of lanes with an engine. Three keep two cores busy. */
+const PLAIN = [0, 3];
 const PREPARE = new URL("./prepare_lane.ts", import.meta.url).pathname;
 
 /** An isolated environment for test groups: other lanes cannot affect it. */
@@ -26,20 +26,15 @@ export interface EngineLane extends Lane {
 }
 
 /**
- * Lanes for tests that need no container engine; they find none. The first uses the machine's network, the second its
- * own network namespace if one can be created.
+ * Lanes for tests that need no container engine; they find none. The first uses the machine's network, the others their
+ * own network namespaces if these can be created.
  */
 export async function plainLanes(): Promise<readonly Lane[]> {
   const environment = { DOCKER_HOST: NO_ENGINE };
   const first: Lane = { environment, inside: besideUs, async [Symbol.asyncDispose]() {} };
-  const network = await laneNetwork(PLAIN);
-  if (!network) return [first];
-  const second: Lane = {
-    environment,
-    inside: network.inside,
-    [Symbol.asyncDispose]: () => network[Symbol.asyncDispose](),
-  };
-  return [first, second];
+  const networks = await Promise.all(PLAIN.map(laneNetwork));
+  const others = networks.filter((network) => network !== undefined);
+  return [first, ...others.map((network) => ({ ...network, environment }))];
 }
 
 /**
