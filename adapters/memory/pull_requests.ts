@@ -42,6 +42,11 @@ export class MemoryPullRequests extends MemoryOutbox<PullRequestReport, PullRequ
     return true;
   }
 
+  async closed(projectId: string): Promise<ReadonlySet<number>> {
+    const own = this.#tables.pullRequests.values().filter(({ report }) => report.projectId === projectId);
+    return new Set(own.filter(({ change }) => change === "closed").map(({ report }) => report.number));
+  }
+
   override async finish(entry: PullRequestReport): Promise<void> {
     const key = pullRequestKey(entry);
     const row = this.#tables.pullRequests.get(key);

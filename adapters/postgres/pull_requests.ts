@@ -77,6 +77,14 @@ export class PostgresPullRequests extends PostgresOutbox<ReportRow, PullRequestR
     );
     return rows.length > 0;
   }
+
+  async closed(projectId: string): Promise<ReadonlySet<number>> {
+    const rows = await this.#database.run(
+      (sql) => sql<{ number: number }[]>`
+        select number from pull_requests where project_id = ${projectId} and change = 'closed'`,
+    );
+    return new Set(rows.map(({ number }) => number));
+  }
 }
 
 function rank(sql: Sql, column: string) {

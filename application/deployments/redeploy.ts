@@ -1,6 +1,8 @@
 import { commitOf } from "../../domain/deployments/commit.ts";
 import type { Deployment, DeploymentSource, DeploymentOverrides } from "../../domain/deployments/deployment.ts";
+import { deployedRepository } from "../../domain/githost/deployed_repository.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import { recordsIn } from "../../domain/services/service_set.ts";
 import { resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
@@ -12,9 +14,10 @@ import { servicesOf } from "../projects/services_of.ts";
 import { byAdmin, type DeployProjectPorts } from "./deploy_project.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { makeDeployment, planOf } from "./make_deployment.ts";
+import { pullRequestObstacle, type PullRequestObstaclePorts } from "./pull_request_obstacle.ts";
 import { exactCommit, localPathOf, originOf, sourceAgain, type SourceAgainPorts } from "./sources/source_again.ts";
 
-export interface RedeployPorts extends DeployProjectPorts, SourceAgainPorts {
+export interface RedeployPorts extends DeployProjectPorts, SourceAgainPorts, PullRequestObstaclePorts {
   readonly serviceSets: ServiceSets;
 }
 
@@ -26,6 +29,7 @@ export interface RedeployPorts extends DeployProjectPorts, SourceAgainPorts {
 export function redeploy(ports: RedeployPorts) {
   const find = findDeployment(ports);
   const make = makeDeployment(ports);
+  const checkPullRequest = pullRequestCheck(ports);
   const checkPath = checkDeployedPath(ports);
   const findServices = servicesOf(ports);
   const claimNames = claimEndpointNames(ports);
@@ -38,11 +42,11 @@ export function redeploy(ports: RedeployPorts) {
     const project = await ports.projects.find(by.organizationId, old.projectId);
     if (!project) throw notFound("deployment");
     const { environment, pullRequest } = old;
-    checkPullRequest(by, old);
+    await checkPullRequest(by, project, old);
     const own = carriedOver(old);
     const given = own?.services ? await givenTo(old) : await findServices(project, old);
     // The branch of a fork is in another repository.
-    const isExact = useExistingCommit || pullRequest?.fork === true;
+    const isExact = useExistingCommit || (pullRequest !== undefined && old.branch === null);
     const from = await sourceAgain(ports, { old, project, given, useExistingCommit: isExact });
     if (from.source.kind === "local") await checkPath(by, project, from.source.path);
     const publicEndpoints = own?.publicEndpoints ?? project.settings.publicEndpoints ?? [];
@@ -67,14 +71,23 @@ export function redeploy(ports: RedeployPorts) {
 }
 
 /**
- * Refuses to bring the preview of a closed pull request back, and demands an admin for one from a fork, because deploying
- * it approves it.
+ * Refuses to bring the preview of a pull request back that has none any more, and demands an admin for one from a fork,
+ * because deploying it approves it.
  */
-function checkPullRequest(by: Principal, { id, projectId, pullRequest }: Deployment): void {
-  if (pullRequest?.fork) demand(by, "deployment:admin", { id, projectId });
-  if (!pullRequest?.closed) return;
-  const sentence = `Cannot deploy this preview again: pull request ${pullRequest.number} was closed. Reopen it first`;
-  throw invalid("pull_request_closed", sentence);
+function pullRequestCheck(ports: RedeployPorts) {
+  return async function (by: Principal, project: Project, old: Deployment): Promise<void> {
+    const { id, projectId, pullRequest, source } = old;
+    if (!pullRequest) return;
+    if (pullRequest.fork) demand(by, "deployment:admin", { id, projectId });
+    const linked = deployedRepository({ source }, project, ports.githostUrl);
+    const { gitAccess, gitOwner } = project.settings;
+    const isElsewhere = gitOwner === undefined || (gitAccess === true && linked === undefined);
+    const obstacle = isElsewhere
+      ? "the project is linked to another repository now"
+      : await pullRequestObstacle(ports, project, old);
+    if (obstacle === undefined) return;
+    throw invalid("pull_request_ended", `Cannot deploy this preview again: ${obstacle}`);
+  };
 }
 
 /**
@@ -93,12 +106,13 @@ export function carriedOver({ branch, own = {} }: Deployment): DeploymentOverrid
 export function rollback(ports: RedeployPorts) {
   const find = findDeployment(ports);
   const make = makeDeployment(ports);
+  const checkPullRequest = pullRequestCheck(ports);
   return async function (by: Principal, id: string): Promise<Deployment> {
     const old = await find(by, id, "deployment:write");
     demand(by, "deployment:admin", { id, projectId: old.projectId });
     const project = await ports.projects.find(by.organizationId, old.projectId);
     if (!project) throw notFound("deployment");
-    checkPullRequest(by, old);
+    await checkPullRequest(by, project, old);
     if (old.status !== "ready")
       throw invalid("not_a_release", `Cannot go back to this deployment: its status is "${old.status}"`);
     const fallback = old.commitSha && originOf(old) === "git" ? exactCommit(old) : null;

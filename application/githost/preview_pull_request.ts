@@ -10,12 +10,14 @@ import { servicesOf } from "../projects/services_of.ts";
 import { carryOutOnce, isDecision } from "./carry_out_once.ts";
 import type { DeployPushPorts } from "./deploy_push.ts";
 import type { EndPreviewsPorts } from "../deployments/cleanup/end_previews.ts";
-import { endPullRequest } from "./end_pull_request.ts";
+import { cancelPreviews, endPullRequest } from "./end_pull_request.ts";
 import { limitWaitingForks, supersedeOlder } from "./supersede_older.ts";
 
 export interface PreviewPullRequestPorts extends DeployPushPorts, EndPreviewsPorts {
   readonly pullRequests: PullRequests;
 }
+
+const LATER_CHANGE = "A later change of the pull request was reported before this one";
 
 /** Returns the decision about a pull request that does nothing for a project; `undefined` if something has to be done. */
 export function ignoredPullRequest(pullRequest: PullRequest, project: Project): DeliveryDecision | undefined {
@@ -40,15 +42,15 @@ export function previewPullRequest(ports: PreviewPullRequestPorts) {
   const findServices = servicesOf(ports);
   const once = carryOutOnce(ports);
   const end = endPullRequest(ports);
+  const cancel = cancelPreviews(ports);
   return async function (pullRequest: PullRequest, project: Project): Promise<DeliveryDecision> {
     const { change, changedAt, fork, headSha, number, repository } = pullRequest;
     const ignored = ignoredPullRequest(pullRequest, project);
     if (ignored || !change) return ignored!;
     const decided = about(pullRequest, project);
-    if (!(await ports.pullRequests.note(project, { repository, number, change, changedAt }))) {
-      const reason = "A later change of the pull request was reported before this one";
-      return { ...decided, decision: "superseded", reason };
-    }
+    const isLatest = () => ports.pullRequests.note(project, { repository, number, change, changedAt });
+    const superseded = { ...decided, decision: "superseded", reason: LATER_CHANGE } as const;
+    if (!(await isLatest())) return superseded;
     if (change === "closed") {
       const count = await end(project, number);
       const reason = count > 0 ? "The pull request was closed, and its preview ended" : "The pull request was closed";
@@ -58,6 +60,11 @@ export function previewPullRequest(ports: PreviewPullRequestPorts) {
       const key = `${project.id} pull ${number} ${change} ${headSha} ${changedAt.toISOString()}`;
       const deployment = await once({ event: "pull_request", repository, key }, () => queued(pullRequest, project));
       if (!deployment) return { ...decided, decision: "ignored", reason: "This change was reported before" };
+      // Another change may have been carried out since it was noted.
+      if (!(await isLatest())) {
+        await cancel([deployment]);
+        return superseded;
+      }
       await supersedeOlder(ports, deployment);
       if (fork) await limitWaitingForks(ports, deployment, previewsOf(project).max);
       const reason = `Pull request ${number}${deployment.held ? ", which waits for an approval" : ""}`;

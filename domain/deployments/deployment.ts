@@ -140,8 +140,6 @@ export interface PreviewedPullRequest {
   readonly number: number;
   /** Whether its commits come from another repository, whose owner may not be trusted. */
   readonly fork: boolean;
-  /** Whether it was closed since, so that the preview has to end. */
-  readonly closed?: true;
 }
 
 /** One attempt to bring a version of a project live. */

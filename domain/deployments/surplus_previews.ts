@@ -10,33 +10,39 @@ export interface PreviewRules {
   readonly window: number;
   /** The rules for those of pull requests. */
   readonly pullRequests: PreviewSettings;
+  /** The numbers of the pull requests that are closed. */
+  readonly closed: ReadonlySet<number>;
   readonly now: Date;
 }
 
 /**
  * Returns the previews of a project that have to end: of those that were requested, the oldest beyond the window; of pull
  * requests, all but the newest of each open one, those that are too old, and the oldest beyond the maximum. Pinned ones
- * stay and do not count.
+ * stay and do not count, except that a newer push to a pull request replaces any former one: they share an address.
  */
 export function surplusPreviews(ofProject: readonly Deployment[], rules: PreviewRules): readonly Deployment[] {
   const newestFirst = ofProject
-    .filter((deployment) => (servesAsPreview(deployment) || isBecomingPreview(deployment)) && !deployment.pinned)
+    .filter((deployment) => servesAsPreview(deployment) || isBecomingPreview(deployment))
     .toSorted((a, b) => finished(b) - finished(a));
-  const requested = newestFirst.filter(({ pullRequest }) => !pullRequest);
+  const requested = newestFirst.filter(({ pinned, pullRequest }) => !pullRequest && !pinned);
   return [...requested.slice(Math.max(1, rules.window)), ...ofPullRequests(newestFirst, rules)];
 }
 
 function ofPullRequests(
   newestFirst: readonly Deployment[],
-  { pullRequests: { enabled, max, ttlHours }, now }: PreviewRules,
+  { closed, pullRequests: { enabled, max, ttlHours }, now }: PreviewRules,
 ): readonly Deployment[] {
-  const kept = new Set<number>();
-  return newestFirst.filter(({ pullRequest, finishedAt }) => {
+  const seen = new Set<number>();
+  let kept = 0;
+  return newestFirst.filter(({ finishedAt, pinned, pullRequest }) => {
     if (!pullRequest) return false;
-    const { number, closed } = pullRequest;
+    const { number } = pullRequest;
+    const isReplaced = seen.has(number);
+    seen.add(number);
+    if (isReplaced || pinned) return isReplaced;
     const isOld = finishedAt !== null && now.getTime() - finishedAt.getTime() >= ttlHours * HOUR_MS;
-    const stays = enabled && !closed && !isOld && !kept.has(number) && kept.size < max;
-    if (stays) kept.add(number);
+    const stays = enabled && !closed.has(number) && !isOld && kept < max;
+    if (stays) kept++;
     return !stays;
   });
 }

@@ -42,9 +42,14 @@ export function readPullRequest(body: unknown): PullRequest | undefined {
   const changedAt = typeof updatedAt === "string" ? new Date(updatedAt) : undefined;
   if (!named || typeof number !== "number" || !Number.isInteger(number) || number < 1 || number > LARGEST)
     return undefined;
-  if (typeof sha !== "string" || !SHA.test(sha) || !changedAt || Number.isNaN(changedAt.getTime())) return undefined;
+  if (typeof sha !== "string" || !SHA.test(sha) || !changedAt || !isStorable(changedAt)) return undefined;
   // The repository of a fork that was deleted is not named any more.
   const fork = from === undefined || fullName(from).toLowerCase() !== fullName(named).toLowerCase();
   const branch = !fork && typeof ref === "string" && isBranchName(ref) ? ref : null;
   return { repository: named, number, change: CHANGES.get(action), headSha: sha, branch, fork, changedAt };
+}
+
+/** Whether a time is one, with a year of four digits. */
+function isStorable(time: Date): boolean {
+  return time.getTime() >= 0 && time.getTime() < Date.UTC(10_000, 0);
 }

@@ -37,4 +37,6 @@ export interface PullRequests extends Outbox<PullRequestReport> {
    * is known. Returns `false` if the project is gone.
    */
   note(project: Pick<Project, "id" | "organizationId">, noted: NotedPullRequest): Promise<boolean>;
+  /** Returns the numbers of a project's pull requests that are closed. */
+  closed(projectId: string): Promise<ReadonlySet<number>>;
 }

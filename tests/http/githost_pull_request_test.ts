@@ -134,7 +134,7 @@ describe("a pull request", () => {
     expect(statuses(await app.deployments())).toEqual(["cancelled"]);
     expect((await app.deliveries())[0]).toMatchObject({ decision: "applied", action: "closed" });
     const again = await app.asOwner("POST", `/api/deployments/${preview.id}/redeploy`);
-    expect([again.status, again.body.code]).toEqual([400, "pull_request_closed"]);
+    expect([again.status, again.body.code]).toEqual([400, "pull_request_ended"]);
   });
 
   test("that is closed after previews were turned off ends, too", async () => {

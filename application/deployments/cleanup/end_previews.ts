@@ -6,6 +6,7 @@ import { servesAsPreview } from "../../../domain/deployments/transitions.ts";
 import type { Edge } from "../../../ports/domains/edge.ts";
 import type { LiveReleases } from "../../../ports/deployments/live_releases.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
+import type { PullRequests } from "../../../ports/githost/pull_requests.ts";
 import type { Runtime } from "../../../ports/services/runtime.ts";
 import type { Volumes } from "../../../ports/services/volumes.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
@@ -18,6 +19,7 @@ export interface EndPreviewsPorts extends DropArtifactPorts {
   readonly clock: Clock;
   readonly edge: Edge;
   readonly liveReleases: LiveReleases;
+  readonly pullRequests: Pick<PullRequests, "closed">;
   readonly runtime: Runtime;
   readonly volumes: Volumes;
 }
@@ -30,16 +32,20 @@ export type RunInBackground = (work: (ports: EndPreviewsPorts) => Promise<void>)
  * at once; their instances, volumes and files are removed once their requests are drained.
  */
 export function endPreviews(ports: EndPreviewsPorts, later: RunInBackground = inBackground(ports)) {
-  const { clock, deployments, edge, liveReleases } = ports;
+  const { clock, deployments, edge, liveReleases, pullRequests } = ports;
   return async function (
     ofProject: readonly Deployment[],
-    rules: Omit<PreviewRules, "now">,
+    rules: Pick<PreviewRules, "pullRequests" | "window">,
   ): Promise<ReadonlySet<string>> {
     const ended = new Set<string>();
-    for (const { id, services } of surplusPreviews(ofProject, { ...rules, now: clock.now() })) {
+    const projectId = ofProject.find(({ pullRequest }) => pullRequest)?.projectId;
+    const closed = projectId === undefined ? new Set<number>() : await pullRequests.closed(projectId);
+    for (const { id, pinned, services } of surplusPreviews(ofProject, { ...rules, closed, now: clock.now() })) {
       const instances = services.flatMap(({ instanceId }) => instanceId ?? []);
       const changed = await deployments.change(id, (stored) =>
-        servesAsPreview(stored) && !stored.pinned ? { deployment: withoutAnything(stored), events: [] } : undefined,
+        servesAsPreview(stored) && stored.pinned === pinned
+          ? { deployment: withoutAnything(stored), events: [] }
+          : undefined,
       );
       if (!changed || changed.artifactAvailable) continue;
       ended.add(id);

@@ -4,7 +4,7 @@ import { isRunning, servesAsPreview } from "../../../domain/deployments/transiti
 import type { Clock } from "../../../ports/system/clock.ts";
 import type { Installation } from "../../../ports/identity/installation.ts";
 import { previewsOf } from "../../../domain/projects/project.ts";
-import type { Projects } from "../../../ports/projects/projects.ts";
+import type { LiveRelease } from "../../../ports/deployments/live_releases.ts";
 import type { Instance } from "../../../ports/services/runtime.ts";
 import { artifactsOf, needsArtifact, runsPartOf } from "./drop_artifact.ts";
 import { dropScope, dropVolumes } from "../../services/drop_volumes.ts";
@@ -20,7 +20,6 @@ const PREPARED_MS = 2 * 3_600_000;
 export interface SweepReleasesPorts extends EndPreviewsPorts {
   readonly clock: Clock;
   readonly installation: Installation;
-  readonly projects: Projects;
 }
 
 /**
@@ -28,7 +27,7 @@ export interface SweepReleasesPorts extends EndPreviewsPorts {
  * as a killed server leaves them.
  */
 export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) {
-  const { clock, deployments, installation, liveReleases, projects, releaseFolders } = ports;
+  const { clock, deployments, installation, liveReleases, releaseFolders } = ports;
   const end = endPreviews(ports);
   const stop = stopIdle(ports);
   let under: Promise<void> | undefined;
@@ -39,7 +38,6 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
 
   async function sweep(): Promise<void> {
     const occupied = await stop();
-    const previews: Deployment[] = [];
     const unused = new Map<string, Deployment | undefined>();
     for await (const id of releaseFolders.list()) {
       const preparedSince = preparedAt(id);
@@ -48,12 +46,11 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
         continue;
       }
       const deployment = await deployments.get(id);
-      if (deployment && servesAsPreview(deployment)) previews.push(deployment);
       const kept = deployment && (isRunning(deployment) || deployment.artifactAvailable);
       if (!kept && !occupied.has(id)) unused.set(id, deployment);
     }
     await removeUnshared(unused);
-    await endSurplus(previews);
+    await endSurplus();
   }
 
   async function removeUnshared(unused: ReadonlyMap<string, Deployment | undefined>): Promise<void> {
@@ -67,11 +64,11 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
   }
 
   /** Every deployment ends surplus previews; this covers changed settings, a removed pin, age and closed pull requests. */
-  async function endSurplus(previews: readonly Deployment[]): Promise<void> {
-    for (const [projectId, own] of Map.groupBy(previews, (preview) => preview.projectId)) {
-      if (own.length < 2 && !own[0]!.pullRequest) continue;
-      const project = await projects.find(own[0]!.organizationId, projectId);
-      if (!project) continue;
+  async function endSurplus(): Promise<void> {
+    const previews = (await liveReleases.list()).filter(({ deployment }) => servesAsPreview(deployment));
+    for (const [projectId, own] of Map.groupBy(previews, ({ project }) => project.id)) {
+      const [{ deployment, project }] = own as [LiveRelease];
+      if (own.length < 2 && !deployment.pullRequest) continue;
       const window = project.settings.rollbackWindow ?? defaultWindow;
       await end(await deployments.ofProject(projectId), { window, pullRequests: previewsOf(project) });
     }

@@ -26,6 +26,7 @@ const READS: Reads = {
   liveReleases: ["list", "find", "among", "onChange"],
   manifestParser: ["parse"],
   projects: ["list", "find", "findBySlug"],
+  pullRequests: ["closed"],
   releaseFolders: ["entries", "read", "digest", "find", "list"],
   releaseImages: ["find", "list", "archive"],
   runtime: ["find", "list", "usage", "output"],

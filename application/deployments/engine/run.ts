@@ -27,6 +27,7 @@ import type { ManifestParser } from "../../../ports/projects/manifest_parser.ts"
 import type { Projects } from "../../../ports/projects/projects.ts";
 import type { ReleaseFolders } from "../../../ports/deployments/release_folders.ts";
 import type { ReleaseImages } from "../../../ports/deployments/release_images.ts";
+import type { PullRequests } from "../../../ports/githost/pull_requests.ts";
 import type { Runtime } from "../../../ports/services/runtime.ts";
 import type { ServiceNetworks } from "../../../ports/services/service_networks.ts";
 import type { Sources } from "../../../ports/projects/sources.ts";
@@ -62,6 +63,7 @@ export interface EnginePorts {
   readonly liveReleases: LiveReleases;
   readonly manifestParser: ManifestParser;
   readonly projects: Projects;
+  readonly pullRequests: Pick<PullRequests, "closed">;
   readonly releaseFolders: ReleaseFolders;
   readonly releaseImages: ReleaseImages;
   readonly runtime: Runtime;

@@ -5,6 +5,7 @@ import { secretValues } from "../../../domain/deployments/secret_values.ts";
 import { stoppedService } from "../../../domain/deployments/stopped_service.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Secret } from "../../../domain/secret.ts";
+import { pullRequestObstacle } from "../pull_request_obstacle.ts";
 import { cleanImages } from "../cleanup/clean_images.ts";
 import { cleanReleases } from "../cleanup/clean_releases.ts";
 import { cleanSources } from "../cleanup/clean_sources.ts";
@@ -95,13 +96,15 @@ async function carryOut(run: StepRun): Promise<void> {
 }
 
 /**
- * Stops a cancelled deployment, and one that was interrupted too often. A release that serves already is always
- * finished.
+ * Stops a cancelled deployment, one of a pull request that has no preview any more, and one that was interrupted too
+ * often. A release that serves already is always finished.
  */
 async function refuseHopeless(run: StepRun): Promise<void> {
   const { cancelRequested, attempts } = run.deployment;
-  if ((!cancelRequested && attempts <= ATTEMPTS) || (await isServing(run))) return;
+  const obstacle = await pullRequestObstacle(run.ports, run.project, run.deployment);
+  if ((!cancelRequested && attempts <= ATTEMPTS && obstacle === undefined) || (await isServing(run))) return;
   if (cancelRequested) throw new Stopped("The deployment was cancelled");
+  if (obstacle !== undefined) throw new Stopped(`The deployment was cancelled: ${obstacle}`);
   throw new Failure(
     "unavailable",
     "interrupted",

@@ -1,85 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { sweepReleases } from "../../../application/deployments/cleanup/sweep_releases.ts";
-import { previewPullRequest } from "../../../application/githost/preview_pull_request.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import type { PullRequest } from "../../../domain/githost/pull_request.ts";
-import { PREVIEW_DEFAULTS, type PreviewSettings } from "../../../domain/projects/previews.ts";
-import type { Project, ProjectSettings } from "../../../domain/projects/project.ts";
+import type { Project } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
-import { eventually } from "../../support/eventually.ts";
+import { EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
+import { expectLeft, hostOf, preview, previewing, routed } from "../../support/apps/pull_request_scene.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
 
 const HOUR = 3_600_000;
-const RULES = { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" } as const;
-
-/** A project that makes previews of pull requests, with a deployment in production. */
-async function previewing(
-  scene: EngineScene,
-  { previews = {}, settings = {} }: { previews?: Partial<PreviewSettings>; settings?: ProjectSettings } = {},
-) {
-  const linked = await scene.project({ gitOwner: "acme", gitRepo: "shop", ...settings });
-  const apply = (wanted: Partial<PreviewSettings>) =>
-    scene.useCases.changeProject(scene.by, linked.id, {
-      settings: { previews: { ...PREVIEW_DEFAULTS, enabled: true, ...previews, ...wanted } },
-    });
-  const project = await apply({});
-  const live = await scene.deployed(project);
-  const report = previewPullRequest({ ...scene.world, githostUrl: "https://git.example.com", localSources: RULES });
-  let commits = 0;
-  const sweep = sweepReleases(scene.world, 2);
-  return {
-    project,
-    live,
-    apply,
-    sweep,
-    /** Reports a change of a pull request, by default a push. */
-    async report(number: number, change: Partial<PullRequest> = {}) {
-      scene.memory.clock.advance(1_000);
-      const made = commit(`b${number}${commits++}`, APP, ["feature"]);
-      const { commits: known } = scene.known.git[REPOSITORY]!;
-      scene.known.git[REPOSITORY] = { commits: [...known, made] };
-      const current = (await scene.world.projects.find(project.organizationId, project.id))!;
-      const pullRequest = {
-        repository: { owner: "acme", repo: "shop" },
-        number,
-        change: "changed",
-        headSha: made.sha,
-        branch: "feature",
-        fork: false,
-        changedAt: scene.memory.clock.now(),
-      } as const;
-      return report({ ...pullRequest, ...change }, current);
-    },
-  };
-}
-
-type Previewing = Awaited<ReturnType<typeof previewing>>;
-
-/** Pushes to a pull request, and waits until its preview has settled. */
-async function preview(scene: EngineScene, { report }: Previewing, number: number, change: Partial<PullRequest> = {}) {
-  const { deploymentId, reason } = await report(number, change);
-  if (deploymentId === null) throw new Error(reason);
-  if (change.fork) await scene.useCases.startBuild(scene.by, deploymentId);
-  const settled = await scene.settled(deploymentId);
-  expect(settled).toMatchObject({ status: "ready", environment: "preview" });
-  return settled;
-}
-
-const hostOf = ({ urls }: Deployment) => new URL(urls[0]!).hostname;
-const routed = (scene: EngineScene, hostname: string) =>
-  scene.memory.edge.routeOf(hostname, "/")?.servedBy.split("-")[0];
-
-/** Waits until exactly these of all deployments have a folder and an instance. */
-async function expectLeft(scene: EngineScene, kept: readonly Deployment[]): Promise<void> {
-  const ids = kept.map(({ id }) => id).toSorted();
-  const whole = { folders: ids, running: ids };
-  const left = await eventually(
-    async () => ({ folders: (await scene.folders()).toSorted(), running: (await scene.running()).toSorted() }),
-    (found) => Bun.deepEquals(found, whole),
-  );
-  expect(left).toEqual(whole);
-}
-
 describe("the preview of a pull request", () => {
   test("keeps its address from push to push, and only the newest stays", async () => {
     await using scene = await EngineScene.open();
@@ -133,13 +60,89 @@ describe("the preview of a pull request", () => {
     await using scene = await EngineScene.open();
     const shop = await previewing(scene);
     const made = await preview(scene, shop, 7);
-    // As if the pull request had been closed after traffic was switched.
-    await scene.memory.deployments.change(made.id, (stored) => ({
-      deployment: { ...stored, pullRequest: { ...stored.pullRequest!, closed: true } },
-      events: [],
-    }));
+    const back = await scene.settled((await scene.useCases.rollback(scene.by, made.id)).id);
+    // As if the server had been killed after it noted that.
+    const noted = { repository: { owner: "acme", repo: "shop" }, number: 7, change: "closed" } as const;
+    await scene.memory.pullRequests.note(shop.project, { ...noted, changedAt: scene.memory.clock.now() });
     await shop.sweep();
     await expectLeft(scene, [shop.live]);
+    expect(routed(scene, hostOf(back))).toBeUndefined();
+  });
+
+  test("that is closed cannot come back by a redeploy or a rollback, until it is reopened", async () => {
+    await using scene = await EngineScene.open();
+    const shop = await previewing(scene);
+    scene.healthy = () => false;
+    const failed = await scene.settled((await shop.report(7)).deploymentId!);
+    scene.healthy = () => true;
+    const replaced = await preview(scene, shop, 7);
+    await preview(scene, shop, 7);
+    await shop.report(7, { change: "closed" });
+    const { redeploy, rollback } = scene.useCases;
+    const ended = { code: "pull_request_ended" };
+    await expect(redeploy(scene.by, failed.id, {})).rejects.toMatchObject(ended);
+    await expect(redeploy(scene.by, replaced.id, {})).rejects.toMatchObject(ended);
+    await expect(rollback(scene.by, replaced.id)).rejects.toMatchObject(ended);
+    await preview(scene, shop, 7);
+    expect(await redeploy(scene.by, replaced.id, {})).toMatchObject({ trigger: "redeploy" });
+  });
+
+  test("does not come up if it was closed, or a newer push reported, while it was being queued", async () => {
+    for (const later of ["closed", "changed"] as const) {
+      const gate = Promise.withResolvers<void>();
+      const isNoted = Promise.withResolvers<void>();
+      let isFirst = true;
+      await using scene = await EngineScene.open({
+        replace: ({ pullRequests }) => ({
+          pullRequests: intercepted(pullRequests, "note", async (proceed) => {
+            const noted = await proceed();
+            if (!isFirst) return noted;
+            isFirst = false;
+            isNoted.resolve();
+            await gate.promise;
+            return noted;
+          }),
+        }),
+      });
+      const shop = await previewing(scene);
+      const opened = shop.report(7, { change: "opened" });
+      await isNoted.promise;
+      const newest = later === "closed" ? undefined : await preview(scene, shop, 7);
+      if (later === "closed") await shop.report(7, { change: "closed" });
+      gate.resolve();
+      expect(await opened).toMatchObject({ decision: "superseded" });
+      await expectLeft(scene, newest ? [shop.live, newest] : [shop.live]);
+      if (newest) expect(routed(scene, hostOf(newest))).toBe(newest.id);
+    }
+  });
+
+  test("replaces a former push even if that is pinned, because both have one address", async () => {
+    await using scene = await EngineScene.open();
+    const shop = await previewing(scene);
+    const first = await preview(scene, shop, 7);
+    await scene.useCases.pinDeployment(scene.by, first.id, true);
+    const second = await preview(scene, shop, 7);
+    await expectLeft(scene, [shop.live, second]);
+  });
+
+  test("is cancelled when previews are turned off, or the project is linked to another repository", async () => {
+    await using scene = await EngineScene.open();
+    const shop = await previewing(scene);
+    const held = await shop.report(8, { fork: true, branch: null });
+    scene.scriptBuild({ hangs: true });
+    const building = await shop.report(7);
+    await scene.inStep(building.deploymentId!, "build");
+    const queued = await shop.report(9);
+    await scene.useCases.switchPreviews(scene.by, shop.project.id, { enabled: false }, AbortSignal.timeout(60_000));
+    for (const { deploymentId } of [held, building, queued])
+      expect((await scene.settled(deploymentId!)).status).toBe("cancelled");
+
+    await shop.apply({});
+    const waiting = await shop.report(10, { fork: true, branch: null });
+    const settings = { gitOwner: "acme", gitRepo: "other" };
+    await scene.useCases.changeProject(scene.by, shop.project.id, { settings });
+    await scene.useCases.startBuild(scene.by, waiting.deploymentId!);
+    expect((await scene.settled(waiting.deploymentId!)).status).toBe("cancelled");
   });
 
   test("is the oldest to end when there are too many; those of others and requested ones stay", async () => {

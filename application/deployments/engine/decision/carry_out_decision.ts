@@ -31,6 +31,7 @@ type StepRun = Run<
   | "instanceSockets"
   | "keptSources"
   | "liveReleases"
+  | "pullRequests"
   | "releaseFolders"
   | "releaseImages"
   | "runtime"
