@@ -54,7 +54,7 @@ async function findMarked(call: HostCall, name: RepositoryName, number: number, 
   const comments = await call.list(
     `comments ${fullName(name)} ${number} ${marker}`,
     ({ rest }, options) => rest.issues.listComments({ ...name, issue_number: number, ...options }),
-    (data) => data.map(({ id, body }) => ({ id: numberIn(id), isMarked: body?.includes(marker) ?? false })),
+    (data) => data.map(({ id, body }) => ({ id: numberIn(id), isMarked: body?.startsWith(marker) ?? false })),
   );
   const marked = comments.filter(({ isMarked }) => isMarked).map(({ id }) => id);
   return marked.sort((one, other) => one - other);

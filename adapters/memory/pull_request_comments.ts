@@ -27,7 +27,7 @@ export class MemoryPullRequestComments implements PullRequestComments {
     if (body.length > MAX_COMMENT)
       throw refusedByHost(action, `body is too long (maximum is ${MAX_COMMENT} characters)`);
     const known = commentId === null ? undefined : comments.get(commentId);
-    const marked = comments.values().filter((each) => each.number === number && each.body.includes(marker));
+    const marked = comments.values().filter((each) => each.number === number && each.body.startsWith(marker));
     const candidates = [...(known ? [known] : []), ...marked];
     const found = candidates.find(({ author }) => this.#host.mayChangeComment(access, repository, author));
     if (!found) return this.#host.addComment(name, number, { author: this.#host.authorOf(access), body });

@@ -3,7 +3,7 @@ import type { HostAccess } from "./host_access.ts";
 
 /** A comment on a pull request that is kept up to date. */
 export interface PullRequestComment {
-  /** Markdown, with the marker in it. */
+  /** Markdown that begins with the marker. */
   readonly body: string;
   /** A text by which the comment is found again if its id was lost. */
   readonly marker: string;
@@ -14,7 +14,7 @@ export interface PullRequestComment {
 /** Comments on pull requests on the git host. */
 export interface PullRequestComments {
   /**
-   * Writes the comment: changes the one with this id, else the oldest one with the marker, else adds one, also if somebody
+   * Writes the comment: changes the one with this id, else the oldest one that begins with the marker, else adds one, also if somebody
    * has deleted it. A comment that this access may not change does not count. Returns its id. Rejects as the methods of
    * `GitRepositories` do: `githost_refused` also where this access may not comment. A pull request that the repository does
    * not have is `not_found`, code `pull_request_not_found`.

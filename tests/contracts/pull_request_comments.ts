@@ -66,13 +66,19 @@ export function pullRequestCommentsContract(name: string, open: () => Promise<Gi
       ]);
     });
 
-    test("put() finds the oldest comment with the marker if the id is not known", async () => {
-      await addOthers(2);
+    test("put() finds the oldest comment that begins with the marker if the id is not known", async () => {
+      await addOthers(1);
+      await stage.host.addComment(site, number, { author: "bob", body: `Quote: ${MARKER}` });
       const id = await comments.put(ada, site, number, commentOf("Building"), NEVER);
       const later = await stage.host.addComment(site, number, { author: "ada", body: `Quote: ${MARKER}` });
       expect(await comments.put(ada, site, number, commentOf("Ready"), NEVER)).toBe(id);
       const all = await stage.host.commentsOf(site, number);
-      expect(all.map(({ body }) => body)).toEqual(["Remark 0", "Remark 1", `${MARKER}\nReady`, `Quote: ${MARKER}`]);
+      expect(all.map(({ body }) => body)).toEqual([
+        "Remark 0",
+        `Quote: ${MARKER}`,
+        `${MARKER}\nReady`,
+        `Quote: ${MARKER}`,
+      ]);
       expect(all.at(-1)?.id).toBe(later);
     });
 
