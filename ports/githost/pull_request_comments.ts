@@ -14,10 +14,10 @@ export interface PullRequestComment {
 /** Comments on pull requests on the git host. */
 export interface PullRequestComments {
   /**
-   * Writes the comment: changes the one with this id, else the oldest one that begins with the marker, else adds one, also if somebody
-   * has deleted it. A comment that this access may not change does not count. Returns its id. Rejects as the methods of
-   * `GitRepositories` do: `githost_refused` also where this access may not comment. A pull request that the repository does
-   * not have is `not_found`, code `pull_request_not_found`.
+   * Writes the comment: changes the one with this id, else the oldest one that begins with the marker, else adds one, also
+   * if somebody has deleted it. A comment that this access may not change does not count. Returns its id. Rejects as the
+   * methods of `GitRepositories` do: `githost_refused` also where this access may not comment. A pull request that the
+   * repository does not have is `not_found`, code `pull_request_not_found`.
    */
   put(
     access: HostAccess,

@@ -6,6 +6,7 @@ import { buildkitBuild } from "../../../adapters/docker/build/buildkit_build.ts"
 import { ContentTimes } from "../../../adapters/docker/build/content_times.ts";
 import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 import { DockerImageBuilder } from "../../../adapters/docker/build/image_builder.ts";
+import { newId } from "../../../domain/id.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { failureOf, imageRequest } from "../../contracts/image_builder.ts";
 import { run } from "../../support/runner/command.ts";
@@ -261,12 +262,12 @@ describe("a build", () => {
 
   test("finds in cache mounts only what builds with the same cache key left there", async () => {
     await using world = await dockerImages();
-    const mark = crypto.randomUUID();
+    const [mark, projectId] = [crypto.randomUUID(), newId("prj")];
     const look = async (cacheKey: string | undefined, args: readonly (readonly [string, string])[] = []) => {
       const see = `ls /kept; touch /kept/${cacheKey ?? "own"}; : ${crypto.randomUUID()}`;
       const text = `FROM ${BASE}\nRUN --mount=type=cache,id=${mark},target=/kept ${see}\n`;
       const made = imageRequest({ folder: await world.folder({}), dockerfile: { text } }, { args: new Map(args) });
-      const request = { ...made, projectId: mark, ...(cacheKey !== undefined && { cacheKey }) };
+      const request = { ...made, projectId, ...(cacheKey !== undefined && { cacheKey }) };
       await world.builder.build(request);
       return ["own", "fork"].filter((name) => made.lines.includes(name));
     };
