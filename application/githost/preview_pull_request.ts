@@ -1,5 +1,6 @@
 import { NO_COMMIT } from "../../domain/deployments/commit.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { isRunning, servesAsPreview } from "../../domain/deployments/transitions.ts";
 import type { PullRequest } from "../../domain/githost/pull_request.ts";
 import type { DeliveryDecision } from "../../domain/githost/webhook_delivery.ts";
 import { previewsOf, type Project } from "../../domain/projects/project.ts";
@@ -56,6 +57,8 @@ export function previewPullRequest(ports: PreviewPullRequestPorts) {
       const reason = count > 0 ? "The pull request was closed, and its preview ended" : "The pull request was closed";
       return { ...decided, decision: "applied", reason };
     }
+    if (await isDeployed(pullRequest, project))
+      return { ...decided, decision: "ignored", reason: "This commit of the pull request was deployed before" };
     try {
       const key = `${project.id} pull ${number} ${change} ${headSha} ${changedAt.toISOString()}`;
       const deployment = await once({ event: "pull_request", repository, key }, () => queued(pullRequest, project));
@@ -74,6 +77,12 @@ export function previewPullRequest(ports: PreviewPullRequestPorts) {
       return { ...decided, decision: "failed", reason: error.message };
     }
   };
+
+  /** A process that was killed may have queued it before it could note that. */
+  async function isDeployed({ headSha, number }: PullRequest, { id }: Project): Promise<boolean> {
+    const own = (await ports.deployments.ofProject(id)).filter((each) => each.pullRequest?.number === number);
+    return own.some((each) => each.commitSha === headSha && (isRunning(each) || servesAsPreview(each)));
+  }
 
   async function queued({ branch, fork, headSha, number }: PullRequest, project: Project): Promise<Deployment> {
     const target = { environment: "preview", pullRequest: { number, fork } } as const;

@@ -16,7 +16,7 @@ setDefaultTimeout(60_000);
 
 const SHOP = { owner: "acme", repo: "shop" };
 const FORK = { owner: "eve", repo: "shop" };
-const COMMENT = { body: "Ready <!-- slipway -->", marker: "<!-- slipway -->", commentId: null };
+const COMMENT = { body: "<!-- slipway --> Ready", marker: "<!-- slipway -->", commentId: null };
 
 let host: EmulatedGitHost;
 let folder: string;

@@ -116,6 +116,16 @@ describe("the preview of a pull request", () => {
     }
   });
 
+  test("is deployed once per commit, also if a killed server could not note that it had queued it", async () => {
+    await using scene = await EngineScene.open();
+    const shop = await previewing(scene);
+    const made = await preview(scene, shop, 7);
+    const again = { headSha: made.commitSha!, change: "changed" } as const;
+    expect(await shop.report(7, again)).toMatchObject({ decision: "ignored", deploymentId: null });
+    await shop.report(7, { ...again, change: "closed" });
+    expect(await shop.report(7, again)).toMatchObject({ decision: "deployed" });
+  });
+
   test("replaces a former push even if that is pinned, because both have one address", async () => {
     await using scene = await EngineScene.open();
     const shop = await previewing(scene);
