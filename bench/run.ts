@@ -45,6 +45,7 @@ const GROUPS: readonly Group[] = [
   {
     names: ["first-deployment", "deploy-process"],
     run: () => each({ "first-deployment": firstDeployment, "deploy-process": deployProcess }),
+    inMemory: true,
   },
   {
     names: ["log-ingest", "stream-fanout"],
