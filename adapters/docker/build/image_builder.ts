@@ -87,8 +87,14 @@ export class DockerImageBuilder implements ImageBuilder {
     }
     const { args, cacheKey = request.projectId } = request;
     const contextKey = await this.#contextKey(cacheKey);
-    const own = cacheKey === request.projectId ? args : new Map([...args, [CACHE_NAMESPACE, contextKey]]);
-    const query = this.#query({ ...request, args: own }, name);
+    const isApart = cacheKey !== request.projectId;
+    const own = isApart ? new Map([...args, [CACHE_NAMESPACE, contextKey]]) : args;
+    const query = {
+      ...this.#query({ ...request, args: own }, name),
+      // A host that nothing uses: BuildKit runs commands again whose hosts differ, and so finds no layer that was made
+      // with the secrets of other builds, which do not count.
+      ...(isApart && { extrahosts: `slipway-${contextKey.slice(0, 32)}:127.0.0.1` }),
+    };
     return buildkitBuild({ engine, request, context, query, contextKey, times: this.#times.of(contextKey) });
   }
 

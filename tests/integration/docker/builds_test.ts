@@ -277,6 +277,28 @@ describe("a build", () => {
     expect(await look(undefined)).toEqual(["own"]);
   });
 
+  test("finds no layer that was made with the secrets of builds with another cache key", async () => {
+    await using world = await dockerImages();
+    const projectId = newId("prj");
+    const text = [
+      `FROM ${BASE}`,
+      `ENV FRESH=${crypto.randomUUID()}`,
+      "RUN --mount=type=secret,id=TOKEN cat /run/secrets/TOKEN > /baked",
+      "RUN cat /baked",
+    ].join("\n");
+    const baked = async (cacheKey: string | undefined, token: string) => {
+      const secrets = new Map([["TOKEN", new Secret(token)]]);
+      const made = imageRequest({ folder: await world.folder({}), dockerfile: { text } }, { secrets });
+      const { image } = await world.builder.build({ ...made, projectId, ...(cacheKey !== undefined && { cacheKey }) });
+      return docker("run", "--rm", image, "cat", "/baked");
+    };
+    expect(await baked(undefined, "of production")).toBe("of production");
+    expect(await baked("previews", "of previews")).toBe("of previews");
+    expect(await baked("fork", "of the fork")).toBe("of the fork");
+    // Cached as before.
+    expect(await baked(undefined, "changed since")).toBe("of production");
+  });
+
   test("is labelled and named by its project and deployment", async () => {
     await using world = await dockerImages();
     const ids = { projectId: "prj_0abc", deploymentId: "dep_0abc" };
