@@ -1,6 +1,6 @@
 import { PULL_REQUEST_CHANGES } from "../../domain/githost/pull_request.ts";
 import type { Project } from "../../domain/projects/project.ts";
-import { fullName, type RepositoryName } from "../../domain/githost/repository.ts";
+import { isSameRepository } from "../../domain/githost/repository.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { NotedPullRequest, PullRequestReport, PullRequests } from "../../ports/githost/pull_requests.ts";
 import type { MemoryTables, PullRequestRow } from "./memory_tables.ts";
@@ -76,10 +76,6 @@ export function enterPullRequestReport(
 }
 
 type Changed = Pick<NotedPullRequest, "change" | "changedAt">;
-
-function isSameRepository(one: RepositoryName, other: RepositoryName): boolean {
-  return fullName(one).toLowerCase() === fullName(other).toLowerCase();
-}
 
 function pullRequestKey({ projectId, number }: Pick<PullRequestReport, "projectId" | "number">): string {
   return `${projectId} ${number}`;

@@ -1,7 +1,7 @@
 import { invalid } from "../../domain/failure.ts";
 import { readPullRequest } from "../../domain/githost/pull_request.ts";
 import { fieldsOf, readPush, repositoryIn } from "../../domain/githost/push.ts";
-import { fullName, type RepositoryName } from "../../domain/githost/repository.ts";
+import { fullName, isSameRepository, type RepositoryName } from "../../domain/githost/repository.ts";
 import type { DeliveryDecision, DeliveryOutcome, WebhookDelivery } from "../../domain/githost/webhook_delivery.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import type { AppInstallations } from "../../ports/githost/app_installations.ts";
@@ -49,7 +49,8 @@ export function receiveWebhook(ports: ReceiveWebhookPorts) {
     // Only now: parsing what anybody sends could take long.
     const body = parsed(request.body);
     if (body === undefined) throw invalid("invalid_json", "Cannot read the delivery: its body is not valid JSON");
-    if (signer.kind === "hook" && !isAbout(signer.repository, repositoryIn(body)))
+    const about = repositoryIn(body);
+    if (signer.kind === "hook" && !(about && isSameRepository(signer.repository, about)))
       throw invalid("invalid_delivery", "Cannot accept the delivery: it is about another repository than its webhook");
     const delivery = deliveryOf(request, { signer, body, at: ports.clock.now() });
     const work = await workOf(delivery, signer, body);
@@ -138,10 +139,6 @@ async function organizationsOf(installations: AppInstallations, body: unknown): 
   const id = installationIn(body);
   const installation = id === undefined ? undefined : await installations.find(id);
   return installation && !installation.suspended ? [installation.organizationId] : [];
-}
-
-function isAbout(one: RepositoryName, other: RepositoryName | undefined): boolean {
-  return other !== undefined && fullName(one).toLowerCase() === fullName(other).toLowerCase();
 }
 
 function parsed(bytes: Uint8Array): unknown {

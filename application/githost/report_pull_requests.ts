@@ -1,7 +1,7 @@
 import { deployedRepository } from "../../domain/githost/deployed_repository.ts";
 import { deploymentCommitStatus } from "../../domain/githost/deployment_commit_status.ts";
 import { previewComment, previewMarker } from "../../domain/githost/preview_comment.ts";
-import { fullName, type RepositoryName } from "../../domain/githost/repository.ts";
+import { isSameRepository, type RepositoryName } from "../../domain/githost/repository.ts";
 import { loggedError } from "../../domain/logged_error.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { Project } from "../../domain/projects/project.ts";
@@ -85,5 +85,5 @@ export function reportPullRequests(ports: ReportPullRequestPorts): OutboxWork<Pu
 /** Whether somebody who sees the repository has linked the project to it. */
 function isLinked({ location, settings: { gitAccess, gitOwner, gitRepo } }: Project, name: RepositoryName): boolean {
   if (location !== "local" || !gitAccess || !gitOwner || !gitRepo) return false;
-  return fullName({ owner: gitOwner, repo: gitRepo }).toLowerCase() === fullName(name).toLowerCase();
+  return isSameRepository({ owner: gitOwner, repo: gitRepo }, name);
 }

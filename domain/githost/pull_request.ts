@@ -1,6 +1,6 @@
 import { isBranchName } from "../projects/project.ts";
 import { fieldsOf, repositoryNamed } from "./push.ts";
-import { fullName, type RepositoryName } from "./repository.ts";
+import { isSameRepository, type RepositoryName } from "./repository.ts";
 
 /** What was reported of a pull request. At the same time, a later one of these wins. */
 export const PULL_REQUEST_CHANGES = ["opened", "changed", "closed"] as const;
@@ -44,7 +44,7 @@ export function readPullRequest(body: unknown): PullRequest | undefined {
     return undefined;
   if (typeof sha !== "string" || !SHA.test(sha) || !changedAt || !isStorable(changedAt)) return undefined;
   // The repository of a fork that was deleted is not named any more.
-  const fork = from === undefined || fullName(from).toLowerCase() !== fullName(named).toLowerCase();
+  const fork = from === undefined || !isSameRepository(from, named);
   const branch = !fork && typeof ref === "string" && isBranchName(ref) ? ref : null;
   return { repository: named, number, change: CHANGES.get(action), headSha: sha, branch, fork, changedAt };
 }

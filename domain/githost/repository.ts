@@ -63,3 +63,8 @@ export const MAX_FILE_BYTES = 1_048_576;
 export function fullName({ owner, repo }: RepositoryName): string {
   return `${owner}/${repo}`;
 }
+
+/** Returns whether two names are those of one repository; git hosts compare them without case. */
+export function isSameRepository(one: RepositoryName, other: RepositoryName): boolean {
+  return fullName(one).toLowerCase() === fullName(other).toLowerCase();
+}
