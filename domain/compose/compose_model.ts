@@ -1,3 +1,4 @@
+import { isServiceName } from "../services/service_name.ts";
 import type { ServiceSpec } from "../services/service_spec.ts";
 import { composeLayers } from "./compose_layers.ts";
 import { type ComposeFile, type ComposeMap, type ComposeNode, isNull, mapNode } from "./compose_node.ts";
@@ -37,7 +38,6 @@ const OVERRIDE_NAMES = [
   "docker-compose.override.yml",
   "docker-compose.override.yaml",
 ];
-const SERVICE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const MAX_SERVICES = 100;
 /** Limit for the text of all services together, as an alias or a variable is expanded wherever it is used. */
 const MOST_TEXT = 4_194_304;
@@ -122,7 +122,7 @@ function servicesOf(reading: ComposeReading, project: ComposeMap): readonly Serv
   const profiles = profilesOf(project);
   const left = new Set<string>();
   const read = all.flatMap(([name, node]) => {
-    if (!SERVICE_NAME.test(name)) {
+    if (!isServiceName(name)) {
       notes.problem(
         node.at,
         `Cannot use ${quoted(name)} as the name of a service: use up to 63 letters, digits, ".", "_" and "-"`,

@@ -1,3 +1,4 @@
+import { isServiceName } from "../../services/service_name.ts";
 import type { DetectedService } from "../detection.ts";
 import { type Finding, type Refinement, warned } from "../ecosystem.ts";
 import { type JsonObject, memberOf, objectOf, textOf } from "../text/json_text.ts";
@@ -5,7 +6,6 @@ import type { ProjectFolder } from "../project_folder.ts";
 
 const NAMES = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
 const MAX_SERVICES = 100;
-const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const PLAIN_PATH = /^[A-Za-z0-9_@-][A-Za-z0-9_@./-]{0,200}$/;
 const IMAGE = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,200}$/;
 
@@ -77,7 +77,7 @@ function withServices(
 }
 
 function serviceOf(folder: ProjectFolder, name: string, written: JsonObject): ComposeService | undefined {
-  if (!PLAIN_NAME.test(name)) return undefined;
+  if (!isServiceName(name)) return undefined;
   const build = written["build"];
   const builds = typeof build === "string" || objectOf(build) !== undefined;
   const context =
