@@ -1,6 +1,6 @@
 import type { Secret } from "../../domain/secret.ts";
 import { shellWord } from "../../domain/shell_word.ts";
-import { invalidField } from "../../domain/failure.ts";
+import { invalid } from "../../domain/failure.ts";
 import type { Surroundings } from "./sandbox.ts";
 import { SYSTEM_PATH } from "./choose_sandbox.ts";
 
@@ -38,5 +38,6 @@ export function environmentText(
 
 function checked(name: string): string {
   if (NAME.test(name)) return name;
-  throw invalidField("environment", "use letters, digits and _ in names, not beginning with a digit");
+  const next = 'Use letters, digits and _ in its name, or set the runtime of the project to "docker"';
+  throw invalid("variable_unsupported", `Cannot run this as a process: no shell can set its variable ${name}. ${next}`);
 }

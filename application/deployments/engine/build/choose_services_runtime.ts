@@ -1,5 +1,6 @@
 import { engineNeeded, invalid } from "../../../../domain/failure.ts";
 import type { RuntimeName } from "../../../../domain/projects/project.ts";
+import { isVariableKey } from "../../../../domain/projects/variable.ts";
 import { PLAIN_CONTAINER, type ServiceSpec } from "../../../../domain/services/service_spec.ts";
 import type { ContainerEngine } from "../../../../ports/deployments/container_engine.ts";
 import { ENGINE_MS } from "./choose_runtime.ts";
@@ -29,12 +30,14 @@ export function fitProcesses(specs: readonly ServiceSpec[]): boolean {
 }
 
 /** Why a service cannot run as a process. */
-function unfitForProcess({ container, from, name }: ServiceSpec): string | undefined {
+function unfitForProcess({ container, environment, from, name }: ServiceSpec): string | undefined {
   const cannot = `Cannot run ${name} as a process`;
   if (from.kind === "image") return `${cannot}: it needs the image ${from.reference}`;
   if (from.kind === "dockerfile") return `${cannot}: it is built by a Dockerfile`;
   if (container.mounts.length > 0) return `${cannot}: it has volumes`;
   if (container.files.length > 0) return `${cannot}: it has configs or secrets`;
+  const variable = Object.keys(environment).find((key) => !isVariableKey(key));
+  if (variable !== undefined) return `${cannot}: no shell can set its variable ${variable}`;
   const { limits: _, labels: __, aliases: ___, stopGraceMs: ____, ...rest } = container;
   const plain: Readonly<Record<string, unknown>> = { ...PLAIN_CONTAINER };
   const odd = Object.entries(rest).find(([field, value]) => JSON.stringify(value) !== JSON.stringify(plain[field]));
