@@ -1,3 +1,4 @@
+import { compareKeys } from "../../domain/backups/object_key.ts";
 import type { Environment } from "../../domain/deployments/deployment.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
@@ -39,6 +40,6 @@ export class MemoryVariables implements Variables {
   }
 
   #sorted(projectId: string, environment: Environment = "production"): [string, VariableRow][] {
-    return [...(this.#tables.variables[environment].get(projectId) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+    return [...(this.#tables.variables[environment].get(projectId) ?? [])].sort(([a], [b]) => compareKeys(a, b));
   }
 }
