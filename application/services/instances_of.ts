@@ -4,6 +4,7 @@ import { SOLE_SERVICE } from "../../domain/services/sole_service.ts";
 import { howItEnded } from "../../domain/deployments/ending.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
+import { variablesFor } from "../../domain/projects/service_variables.ts";
 import { sameValues } from "../../domain/projects/variable.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
@@ -56,7 +57,7 @@ export interface RestartInstancesPorts extends InstancePorts, AnswerInTimePorts 
 export interface Restart {
   /** Number of services that were restarted. */
   readonly restarted: number;
-  /** Whether the project's variables for the deployment now differ from those that the services run with. */
+  /** Whether the project's variables for the services now differ from those that they run with. */
   readonly variablesChanged: boolean;
 }
 
@@ -83,7 +84,10 @@ export function restartInstances(ports: RestartInstancesPorts) {
       restart = restartAll(deployment).finally(() => underWay.delete(id));
       underWay.set(id, restart);
     }
-    return { restarted: await inTime(restart, takesLong), variablesChanged: !sameValues(used, present.values) };
+    const variablesChanged = deployment.services.some(
+      ({ name }) => !sameValues(variablesFor(used, name), variablesFor(present.values, name)),
+    );
+    return { restarted: await inTime(restart, takesLong), variablesChanged };
   };
 
   async function restartAll(deployment: Deployment): Promise<number> {

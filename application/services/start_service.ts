@@ -1,5 +1,6 @@
 import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { variablesFor } from "../../domain/projects/service_variables.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { ServiceRecord } from "../../domain/services/service_set.ts";
 import { sourceVolume, unnamedVolume } from "../../domain/services/volume_name.ts";
@@ -52,7 +53,7 @@ async function environmentOf(ports: StartServicePorts, placement: Placement): Pr
   const { environment, from, ports: listens } = record.spec;
   const given = hasServices(deployment)
     ? Object.entries(environment).map(([name, value]) => [name, new Secret(value)] as const)
-    : await ports.deployments.environment(deployment.id);
+    : variablesFor(await ports.deployments.environment(deployment.id), record.spec.name);
   // The runtime gives a process a free port of the machine in `PORT`.
   const own = record.image === null ? Array.from(given).filter(([name]) => name !== "PORT") : given;
   // A program in a container gets `PORT`, except a service with its own Dockerfile or image, such as from a compose

@@ -1,3 +1,4 @@
+import { ownVariables, sharedVariables } from "../projects/service_variables.ts";
 import { isServiceName } from "../services/service_name.ts";
 import type { ServiceSpec } from "../services/service_spec.ts";
 import { composeLayers } from "./compose_layers.ts";
@@ -16,12 +17,13 @@ import { readService } from "./read_service.ts";
 import { FILE_KEYS, SERVICE_KEYS } from "./service_keys.ts";
 import { textLength } from "./text_length.ts";
 
-/** Input of `composeModel`: which compose file to read, and the variables for interpolation. */
+/** Input of `composeModel`: which compose file to read, and the variables. */
 export interface ComposeOptions {
   /** The project's folder inside the source, with a trailing `/`; empty for the source root. */
   readonly root: string;
   /** Relative to `root`. */
   readonly file: string;
+  /** Those of single services are added to what the file declares for them; all others are for interpolation. */
   readonly variables: ReadonlyMap<string, string>;
 }
 
@@ -62,7 +64,7 @@ export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, options: C
   }
   try {
     const project = projectOf(reading, path, options);
-    const services = servicesOf(reading, project);
+    const services = servicesOf(reading, project, options);
     if (files.needs.length > 0) return { needs: files.needs };
     if (textLength(services) > MOST_TEXT) reading.notes.problem(project.at, TOO_LONG);
     const { problems, warnings } = reading.notes;
@@ -74,7 +76,8 @@ export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, options: C
   }
 }
 
-function projectOf(reading: ComposeReading, path: string, { variables: given }: ComposeOptions): ComposeMap {
+function projectOf(reading: ComposeReading, path: string, options: ComposeOptions): ComposeMap {
+  const given = sharedVariables(options.variables);
   const folder = folderOf(path);
   const beside = insidePath(folder, ".env")!;
   const kept = reading.variables(beside, { name: beside, known: given });
@@ -106,7 +109,11 @@ function overrideOf(
   return there.slice(0, 1);
 }
 
-function servicesOf(reading: ComposeReading, project: ComposeMap): readonly ServiceSpec[] {
+function servicesOf(
+  reading: ComposeReading,
+  project: ComposeMap,
+  { variables }: ComposeOptions,
+): readonly ServiceSpec[] {
   const { notes } = reading;
   const sections = knownKeys(notes, project, { rules: FILE_KEYS, whose: "of the file" });
   for (const [name, node] of entriesIn(notes, sections.get("volumes"), '"volumes"')) keptName(notes, node, name);
@@ -135,7 +142,7 @@ function servicesOf(reading: ComposeReading, project: ComposeMap): readonly Serv
     }
     const keys = knownKeys(notes, node, { rules: SERVICE_KEYS, whose: `of ${name}` });
     if (node.kind !== "map" && !isNull(node)) return [];
-    return readService({ name, reading, keys, node, project }) ?? [];
+    return readService({ name, reading, keys, node, project, own: ownVariables(variables, name) }) ?? [];
   });
   checkNetworks(notes, project, new Set(read.flatMap(({ networks }) => networks)));
   if (left.size === all.length)

@@ -9,10 +9,10 @@ const FILE_KEYS = readKeys("path", "required", "format");
 
 /**
  * Reads the environment of a service: its env files in order, where a later one can refer to variables of earlier ones,
- * and over them its own `environment`.
+ * over them its own `environment`, and over all the variables of the project that are for this service only.
  */
 export function readEnvironment(service: ServiceReading): Readonly<Record<string, string>> {
-  const { keys, name, reading } = service;
+  const { keys, name, own, reading } = service;
   const all = new Map<string, string>();
   const items = itemsIn(reading.notes, keys.get("env_file"), `"env_file" of ${name}`);
   // A file that is named twice, by an override file for example, keeps its place; its last options count.
@@ -22,21 +22,23 @@ export function readEnvironment(service: ServiceReading): Readonly<Record<string
     reading.effort.spend(values.size);
     for (const [key, value] of values) all.set(key, value);
   }
-  for (const [key, value] of keyedTexts(service, keys.get("environment"), "environment")) {
+  for (const [key, value] of keyedTexts(service, keys.get("environment"), "environment", own)) {
     if (value === undefined) all.delete(key);
     else all.set(key, value);
   }
+  for (const [key, value] of own) all.set(key, value);
   return Object.fromEntries(all);
 }
 
 /**
- * Returns the texts of a map. A key without a value takes the variable of that name, or `undefined` with a warning if
- * unset.
+ * Returns the texts of a map. A key without a value takes the variable of that name, from `own` first, or `undefined`
+ * with a warning if unset.
  */
 export function keyedTexts(
   { name, reading: { notes } }: ServiceReading,
   node: ComposeNode | undefined,
   what: string,
+  own: ReadonlyMap<string, string> = new Map(),
 ): (readonly [string, string | undefined])[] {
   return [...entriesIn(notes, node, `"${what}" of ${name}`)].map(([key, value]) => {
     if (key === "" || key.includes("=") || key.includes("\0")) {
@@ -47,7 +49,7 @@ export function keyedTexts(
       return [key, undefined];
     }
     if (!isNull(value)) return [key, textIn(notes, value, `"${what}" of ${name}`)];
-    const known = value.at.file.variables.get(key);
+    const known = own.get(key) ?? value.at.file.variables.get(key);
     if (known === undefined) {
       const next = "Give it a value, or set it among the variables of the project";
       notes.warning(value.at, `Left out ${shownKey(key, value)} in "${what}" of ${name}: it is not set. ${next}`);

@@ -9,6 +9,8 @@ export interface ServiceReading {
   readonly keys: ReadonlyMap<string, ComposeNode>;
   readonly node: ComposeNode;
   readonly project: ComposeMap;
+  /** The variables of the project that are for this service only. */
+  readonly own: ReadonlyMap<string, string>;
 }
 
 /** Looks up a name in a top-level section of the file. */

@@ -1,8 +1,10 @@
 import { invalid, invalidField } from "../failure.ts";
 import type { Secret } from "../secret.ts";
+import { serviceKeyProblem } from "./service_variables.ts";
 
 /** An environment variable of a project. The value of a secret one is `null` except for deployments. */
 export interface Variable {
+  /** `NAME` for every service, or `SERVICE/NAME` for one. */
   readonly key: string;
   readonly value: string | null;
   readonly secret: boolean;
@@ -27,12 +29,19 @@ export const VARIABLE_LIMITS: VariableTotals = { count: 1_000, bytes: 1_048_576 
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 
-/** Returns whether a string is a valid variable key. */
+/** Returns whether a string is the valid key of a variable for every service: one that a shell accepts. */
 export function isVariableKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/** Throws for keys that no shell accepts, and for duplicate keys. */
+/** Says what is wrong with the key of a variable, for every service or for one; `undefined` for a valid one. */
+export function variableKeyProblem(key: string): string | undefined {
+  if (key.includes("/")) return serviceKeyProblem(key);
+  if (isVariableKey(key)) return undefined;
+  return 'use letters, digits and _, not beginning with a digit; for one service only, write "SERVICE/NAME"';
+}
+
+/** Throws for invalid keys, and for duplicate ones. */
 export function checkVariableKeys(upserts: readonly string[], deletes: readonly string[]): void {
   const seen = new Set<string>();
   const named: (readonly [string, string])[] = [
@@ -40,7 +49,8 @@ export function checkVariableKeys(upserts: readonly string[], deletes: readonly 
     ...deletes.map((key, index) => [`deletes.${index}`, key] as const),
   ];
   for (const [path, key] of named) {
-    if (!KEY.test(key)) throw invalidField(path, "use letters, digits and _, not beginning with a digit");
+    const problem = variableKeyProblem(key);
+    if (problem !== undefined) throw invalidField(path, problem);
     if (seen.has(key)) throw invalidField(path, "this key is named more than once");
     seen.add(key);
   }

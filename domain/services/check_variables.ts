@@ -1,6 +1,7 @@
 import type { Environment } from "../deployments/deployment.ts";
 import type { ServiceSpec } from "./service_spec.ts";
 import { invalid } from "../failure.ts";
+import { variablesFor } from "../projects/service_variables.ts";
 import type { Secret } from "../secret.ts";
 
 /** Rejects services that refer to a variable which the project no longer has for the environment. */
@@ -10,7 +11,8 @@ export function checkVariables(
   environment: Environment = "production",
 ): readonly ServiceSpec[] {
   for (const { name, namedVariables = [] } of services) {
-    const missing = namedVariables.find((variable) => !variables.has(variable));
+    const known = variablesFor(variables, name);
+    const missing = namedVariables.find((variable) => !known.has(variable));
     if (missing === undefined) continue;
     const why =
       environment === "preview"

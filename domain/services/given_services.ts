@@ -1,6 +1,7 @@
 import type { Environment } from "../deployments/deployment.ts";
 import { didYouMean } from "../did_you_mean.ts";
 import { invalidField } from "../failure.ts";
+import { variablesFor } from "../projects/service_variables.ts";
 import type { Secret } from "../secret.ts";
 import type { ServiceDefinition } from "./service_definition.ts";
 import { givenContainer } from "./given_container.ts";
@@ -18,7 +19,7 @@ import { cycleText, dependencyCycle } from "./dependency_cycle.ts";
 const MOST_PORTS = 100;
 const BAD_NAME = 'name the variable before the "=", without spaces';
 
-/** The variables that services can refer to, or `undefined` for any, and the environment that they are for. */
+/** The variables that a service can refer to, or `undefined` for any, and the environment that they are for. */
 interface KnownVariables {
   readonly variables: ReadonlyMap<string, Secret> | undefined;
   readonly environment: Environment;
@@ -26,19 +27,21 @@ interface KnownVariables {
 
 /**
  * Returns the specs of the services in a request. Variables that are only named are not resolved, because every service
- * gets the project's variables at the time of deployment. `variables` are the project's for the environment; without
- * them any name is allowed. Throws with the path of the invalid field.
+ * gets the project's variables at the time of deployment. `variables` are the project's for the environment, including
+ * those of single services; without them any name is allowed. Throws with the path of the invalid field.
  */
 export function givenServices(
   definitions: readonly ServiceDefinition[],
   variables?: ReadonlyMap<string, Secret>,
   environment: Environment = "production",
 ): readonly ServiceSpec[] {
-  const known = { variables, environment };
   const names = definitions.map(({ name }) => name);
   const repeated = names.findIndex((name, index) => names.indexOf(name) < index);
   if (repeated >= 0) throw invalidField(`services.${repeated}.name`, "another service has this name");
-  const specs = definitions.map((definition, index) => specOf(definition, `services.${index}`, { names, known }));
+  const specs = definitions.map((definition, index) => {
+    const known = { variables: variables && variablesFor(variables, definition.name), environment };
+    return specOf(definition, `services.${index}`, { names, known });
+  });
   const cycle = dependencyCycle(specs);
   if (cycle) throw invalidField(`services.${names.indexOf(cycle[0]!)}.dependsOn`, cycleText(cycle));
   const awaited = new Set(specs.flatMap(({ dependsOn }) => dependsOn.filter(isCompletion).map((one) => one.service)));

@@ -207,9 +207,14 @@ export const VolumeView = object(
   { title: "Volume" },
 );
 
+const VARIABLE_KEY =
+  "Key of the variable: NAME for every service, or SERVICE/NAME for the service of that name only, whose other variables it overrides";
+/** A service name, a slash and a variable name. */
+const MAX_VARIABLE_KEY = 63 + 1 + 255;
+
 export const VariableView = object(
   {
-    key: t.String({ description: "Name of the variable", examples: ["DATABASE_URL"] }),
+    key: t.String({ description: VARIABLE_KEY, examples: ["DATABASE_URL", "db/POSTGRES_PASSWORD"] }),
     value: nullable(t.String({ description: "Value; null if the variable is secret" })),
     secret: t.Boolean({ description: "Whether the value is write-only" }),
     updatedAt: about("Time of the last write", Time),
@@ -227,7 +232,10 @@ export const VariablesBody = object({
   upserts: t.Optional(
     t.Array(
       object({
-        key: text(255, { description: "Name of the variable", examples: ["DATABASE_URL"] }),
+        key: text(MAX_VARIABLE_KEY, {
+          description: VARIABLE_KEY,
+          examples: ["DATABASE_URL", "db/POSTGRES_PASSWORD"],
+        }),
         value: t.String({ maxLength: 65_536, description: "New value", examples: ["postgres://…"] }),
         secret: t.Optional(
           t.Boolean({ description: "Makes the value write-only. If omitted: unchanged", examples: [true] }),
@@ -237,6 +245,10 @@ export const VariablesBody = object({
     ),
   ),
   deletes: t.Optional(
-    t.Array(text(255), { maxItems: 500, description: "Names of variables to delete", examples: [["OLD_KEY"]] }),
+    t.Array(text(MAX_VARIABLE_KEY), {
+      maxItems: 500,
+      description: "Keys of variables to delete",
+      examples: [["OLD_KEY", "db/OLD_KEY"]],
+    }),
   ),
 });

@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
 import type { ProjectUseCases } from "../../application/projects/use_cases.ts";
 import { Secret } from "../../domain/secret.ts";
-import { isVariableKey, type Variable } from "../../domain/projects/variable.ts";
+import { type Variable, variableKeyProblem } from "../../domain/projects/variable.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { IdPath, object } from "../schema.ts";
@@ -27,7 +27,8 @@ export function variableRoutes(access: Access, useCases: ProjectUseCases) {
         query: VariablesQuery,
         ...operation({
           name: "variable.list",
-          summary: "List a project's variables for an environment; secret values are null",
+          summary:
+            "List a project's variables for an environment, including those of single services; secret values are null",
           answer: Variables,
           problems: [404],
         }),
@@ -48,7 +49,7 @@ export function variableRoutes(access: Access, useCases: ProjectUseCases) {
         ...operation({
           name: "variable.change",
           changes: variableKeys,
-          summary: "Write and delete a project's variables for an environment atomically",
+          summary: "Write and delete a project's variables, for every service or for one, atomically in an environment",
           answer: Variables,
           problems: [404],
         }),
@@ -63,7 +64,7 @@ function variableKeys(
 ): readonly string[] {
   const written = Array.isArray(upserts) ? upserts.map((upsert: { key?: unknown } | null) => upsert?.key) : [];
   const keys = [...written, ...(Array.isArray(deletes) ? deletes : [])];
-  const valid = keys.filter((key) => typeof key === "string" && isVariableKey(key));
+  const valid = keys.filter((key) => typeof key === "string" && variableKeyProblem(key) === undefined);
   // Of a parameter that is given twice, the last value counts.
   const set = query.getAll("environment").at(-1) === "preview" ? "preview." : "";
   return [...new Set(valid.map((key) => `${set}${key}`))].slice(0, MAX_KEYS);

@@ -13,10 +13,11 @@ export interface VariablesChange {
 
 /**
  * Stores the environment variables of projects, encrypted at rest. A project has a set for each environment; without an
- * environment, methods refer to the set of production.
+ * environment, methods refer to the set of production. Variables of single services, with keys like `db/PASSWORD`, are
+ * in the same sets and count for the same limits.
  */
 export interface Variables {
-  /** Sorted by key. The value of a secret is `null`. */
+  /** Sorted by the UTF-8 bytes of the key. The value of a secret is `null`. */
   list(projectId: string, environment?: Environment): Promise<readonly Variable[]>;
   /**
    * Writes and deletes atomically. Deleting an absent key is no error. Rejects, and changes nothing, when the change

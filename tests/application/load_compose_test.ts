@@ -166,4 +166,46 @@ describe("loadCompose()", () => {
     ).done;
     expect(services.map(({ environment }) => environment)).toEqual([{}, { TOKEN: "x" }]);
   });
+
+  test("adds the variables of one service to what the file declares for it, and overrides that", async () => {
+    const variables = new Map(
+      Object.entries({ COLOR: "shared", "a/COLOR": "of a", "a/my.key": "odd", "a/NAMED": "named", "c/COLOR": "of c" }),
+    );
+    const text = [
+      "services:",
+      "  a: {image: 'a:${COLOR}', environment: [COLOR=declared, NAMED], labels: {x: '${COLOR}'}}",
+      "  b: {image: b, env_file: .env}",
+      "  c: {image: c}",
+    ].join("\n");
+    const secrets = new Map(Array.from(variables, ([key, value]) => [key, new Secret(value)]));
+    const { services, warnings } = await loadedCompose({ "compose.yaml": text }, { variables: secrets }).done;
+    expect(services.map(({ environment }) => environment)).toEqual([
+      { COLOR: "of a", NAMED: "named", "my.key": "odd" },
+      { COLOR: "shared" },
+      { COLOR: "of c" },
+    ]);
+    expect(services[0]).toMatchObject({ from: { reference: "a:shared" }, container: { labels: { x: "shared" } } });
+    expect(warnings).toEqual([]);
+  });
+
+  test("a variable of one service is neither interpolated nor a build argument nor a config", async () => {
+    const variables = new Map([["a/TOKEN", new Secret("hush")]]);
+    const text = [
+      "services:",
+      "  a:",
+      "    build: {context: ., args: [TOKEN]}",
+      "    command: 'echo ${TOKEN:-unset}'",
+      "    labels: {x: '${a/TOKEN}'}",
+    ];
+    const failure = await composeRefusal({ "compose.yaml": text.join("\n") }, { variables });
+    expect(failure.message).not.toContain("hush");
+    const { services, warnings } = await loadedCompose({ "compose.yaml": text.slice(0, 4).join("\n") }, { variables })
+      .done;
+    expect(services[0]).toMatchObject({
+      from: { args: {} },
+      environment: { TOKEN: "hush" },
+      container: { command: ["echo", "unset"] },
+    });
+    expect(warnings.join()).toContain('Left out "TOKEN" in "build.args" of a: it is not set');
+  });
 });

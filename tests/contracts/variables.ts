@@ -63,6 +63,34 @@ export function variablesContract(
       expect((await world().variables.list(id)).map(({ key }) => key)).toEqual(sorted);
     });
 
+    test("list() sorts keys of services by their UTF-8 bytes", async () => {
+      const id = await aProjectId();
+      const sorted = ["A", "db.x/A", "db/A", "db/my.key", "db/ä", "db/\uff5e", "db/\u{1f600}", "dbx/A"];
+      const upserts = sorted.toReversed().map((key) => plain(key, key));
+      await world().variables.change(id, { upserts, deletes: [], at: START });
+      expect((await world().variables.list(id)).map(({ key }) => key)).toEqual(sorted);
+    });
+
+    test("change() keeps variables of one service apart from those of every service and of others", async () => {
+      const id = await aProjectId();
+      const longest = `${"s".repeat(63)}/${"ä".repeat(255)}`;
+      const values = { A: "every", "db/A": "db", "db/a/b": "odd", "web/A": "web", [longest]: "long" };
+      const upserts = Object.entries(values).map(([key, value]) => hidden(key, value));
+      for (const environment of ["production", "preview"] as const) {
+        await world().variables.change(id, { upserts, deletes: [], at: START, environment });
+        expect(await revealed(id, environment)).toEqual(values);
+      }
+      await world().variables.change(id, { upserts: [plain("web/A", "new")], deletes: ["db/A", longest], at: START });
+      expect(await revealed(id)).toEqual({ A: "every", "db/a/b": "odd", "web/A": "new" });
+      expect(await revealed(id, "preview")).toEqual(values);
+      const listed = await world().variables.list(id);
+      expect(listed.map(({ key, value }) => [key, value])).toEqual([
+        ["A", null],
+        ["db/a/b", null],
+        ["web/A", "new"],
+      ]);
+    });
+
     test("reveal() returns every value unchanged", async () => {
       const id = await aProjectId();
       const long = oddTexts.join("").repeat(100);
@@ -274,6 +302,7 @@ export function variablesContract(
       expect(Object.keys(await revealed(id))).toHaveLength(VARIABLE_LIMITS.count);
       expect((await revealed(id))["KEY_0"]).toBe("x");
       await write(id, [plain("KEY_0", "changed")]);
+      await expect(write(id, [plain("db/ONE_MORE", "x")])).rejects.toMatchObject({ code: "too_many_variables" });
       await write(id, [plain("ONE_MORE", "x")], ["KEY_0"]);
       expect((await revealed(id))["ONE_MORE"]).toBe("x");
     });

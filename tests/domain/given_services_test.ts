@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { ServiceDefinition } from "../../domain/services/service_definition.ts";
+import { checkVariables } from "../../domain/services/check_variables.ts";
 import { givenServices } from "../../domain/services/given_services.ts";
 import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
 
@@ -108,6 +109,23 @@ describe("givenServices()", () => {
     });
     const missing = () => givenServices([{ name: "web", environment }], new Map());
     expect(missing).toThrow("the project has no variable of this name");
+  });
+
+  test("takes a named variable also from the service's own, and from no other service's", () => {
+    const variables = new Map([
+      ["web/TOKEN", new Secret("letmein")],
+      ["web/my.key", new Secret("odd")],
+    ]);
+    const environment = ["TOKEN", "my.key"];
+    const [spec] = givenServices([{ name: "web", environment }], variables);
+    expect([spec!.environment, spec!.namedVariables]).toEqual([{}, environment]);
+    expect(checkVariables([spec!], variables)).toEqual([spec!]);
+    const other = givenServices([{ name: "api", environment: ["TOKEN"] }]);
+    expect(() => checkVariables(other, variables)).toThrow('Cannot deploy "api": the project has no variable TOKEN');
+    for (const name of ["TOKEN", "web/TOKEN"]) {
+      const missing = () => givenServices([{ name: "api", environment: [name] }], variables);
+      expect(missing).toThrow("the project has no variable of this name");
+    }
   });
 
   test("reads commands, volumes, limits and health checks", () => {

@@ -144,6 +144,12 @@ describe("PATCH /api/projects/:id/env", () => {
     [{ upserts: [{ key: "Ä", value: "x" }] }, "upserts.0.key"],
     [{ upserts: [{ key: "", value: "x" }] }, "upserts.0.key"],
     [{ upserts: [{ key: "A".repeat(256), value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: "/A", value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: "db/", value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: "d b/A", value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: "db/A B", value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: `db/${"A".repeat(256)}`, value: "x" }] }, "upserts.0.key"],
+    [{ deletes: ["db/A=B"] }, "deletes.0"],
     [
       {
         upserts: [
@@ -168,6 +174,48 @@ describe("PATCH /api/projects/:id/env", () => {
     const answer = await change(body);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, name]);
     expect(await list()).toMatchObject([{ key: "KEPT", value: "kept" }]);
+  });
+
+  test("writes, lists and deletes variables of one service, in both environments", async () => {
+    await fresh();
+    const upserts = [
+      { key: "db/POSTGRES_PASSWORD", value: VALUE, secret: true },
+      { key: "db/my.key", value: "odd" },
+      { key: "POSTGRES_PASSWORD", value: "of every service" },
+      { key: `${"s".repeat(63)}/${"n".repeat(255)}`, value: "long" },
+    ];
+    const written = [await change({ upserts }), await ofPreviews("PATCH", { upserts })];
+    for (const { body, status, text } of written) {
+      expect(status).toBe(200);
+      expect(body.data).toMatchObject([
+        { key: "POSTGRES_PASSWORD", value: "of every service", secret: false },
+        { key: "db/POSTGRES_PASSWORD", value: null, secret: true },
+        { key: "db/my.key", value: "odd", secret: false },
+        { value: "long" },
+      ]);
+      expect(text).not.toContain(VALUE);
+    }
+    await change({ deletes: ["db/my.key", upserts[3]!.key] });
+    expect((await list()).map(({ key }: { key: string }) => key)).toEqual([
+      "POSTGRES_PASSWORD",
+      "db/POSTGRES_PASSWORD",
+    ]);
+    expect((await ofPreviews("GET")).body.data).toHaveLength(4);
+  });
+
+  test("names the variables of one service in the audit log", async () => {
+    await fresh();
+    await change({ upserts: [{ key: "db/TOKEN", value: VALUE, secret: true }], deletes: ["web/OLD"] });
+    app.world.clock.advance(1_000);
+    await ofPreviews("PATCH", { upserts: [{ key: "db/my.key", value: VALUE }] });
+    app.world.clock.advance(1_000);
+    await change({ upserts: [{ key: "db/not valid", value: VALUE }] });
+    const { body, text } = await app.call("GET", `/api/audit?target=${id}&action=variable.change`, {
+      token: app.owner,
+    });
+    const changed = body.data.map((entry: { changed: string[] }) => entry.changed);
+    expect(changed.toReversed()).toEqual([["db/TOKEN", "web/OLD"], ["preview.db/my.key"], []]);
+    expect(text).not.toContain(VALUE);
   });
 
   test("accepts keys that are names of object properties", async () => {

@@ -123,6 +123,7 @@ export interface Run<Name extends keyof EnginePorts = never> {
   readonly hold: Hold;
   readonly settings: EngineSettings;
   readonly project: Project;
+  /** The variables by key, including those of single services, as recorded with the deployment. */
   environment: ReadonlyMap<string, Secret>;
   writer: EventWriter;
   /** Aborts the run, with a `StopReason`. */

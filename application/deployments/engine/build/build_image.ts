@@ -6,6 +6,7 @@ import type { ImageRecipe } from "../../../../domain/detection/image_recipe.ts";
 import { Failure, invalid } from "../../../../domain/failure.ts";
 import { dockerfileArguments } from "../../../../domain/image/dockerfile_arguments.ts";
 import { generatedDockerfile, workingFolder as imageFolder } from "../../../../domain/image/generated_dockerfile.ts";
+import { sharedVariables } from "../../../../domain/projects/service_variables.ts";
 import { sameValues } from "../../../../domain/projects/variable.ts";
 import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../../domain/services/sole_service.ts";
 import type { BuiltImage, ImageBuildInput } from "../../../../ports/deployments/image_builder.ts";
@@ -91,7 +92,7 @@ export async function buildUnit(
       projectId,
       cacheKey: buildCacheKey(run.deployment),
       service,
-      secrets: run.environment,
+      secrets: sharedVariables(run.environment),
       signal,
       log: (line, stream) => run.writer.line(line, { step: "build", service: lineOrigin(unit), stream }),
     });
@@ -176,7 +177,7 @@ function openVariables(run: Run, { plan }: ImageUnit, text: string): readonly (r
   const declared = dockerfileArguments(text);
   const secret = new Set(run.deployment.secretKeys);
   for (const name of declared) if (secret.has(name) && !Object.hasOwn(plan.buildArgs, name)) tellHidden(run, name);
-  const open = [...run.environment].filter(([name]) => declared.has(name) && !secret.has(name));
+  const open = [...sharedVariables(run.environment)].filter(([name]) => declared.has(name) && !secret.has(name));
   return open.map(([name, value]) => [name, value.reveal()] as const);
 }
 
@@ -192,7 +193,7 @@ function tellHidden(run: Run, name: string): void {
 
 async function generated(run: StepRun, { plan }: ImageUnit, found: Detection): Promise<ImageBuildPlan> {
   const recipe = recipeFor(plan, found);
-  const { deployment, environment } = run;
+  const { deployment } = run;
   if (!recipe)
     throw invalid("no_image", "Cannot put this into an image: the tools that it needs are not known. Add a Dockerfile");
   const folder = await folderOf(run);
@@ -203,7 +204,7 @@ async function generated(run: StepRun, { plan }: ImageUnit, found: Detection): P
     port: plan.port ?? USUAL_PORT,
     cacheScope: run.settings.cacheScope(buildCacheKey(deployment)),
     mounts: (await run.ports.imageBuilder.features()).mounts,
-    secretNames: [...environment.keys()],
+    secretNames: [...sharedVariables(run.environment).keys()],
     environmentDigest: await buildTag(run),
     baseImages: run.settings.baseImages,
   });
@@ -233,7 +234,7 @@ function sharesCaches(one: Deployment, other: Deployment): boolean {
 
 /**
  * Returns a random tag that reveals nothing about the variables. It equals that of the former deployment with the same
- * caches exactly if the variables are equal.
+ * caches exactly if the variables that builds get are equal.
  */
 export async function buildTag(run: Run): Promise<string> {
   const { deployments } = run.ports;
@@ -243,7 +244,8 @@ export async function buildTag(run: Run): Promise<string> {
     (other) => other.id !== id && other.buildTag !== null && sharesCaches(run.deployment, other),
   );
   const values = former && (await deployments.environment(former.id).catch(() => undefined));
-  const tag = values && sameValues(values, run.environment) ? former!.buildTag! : crypto.randomUUID();
+  const isSame = values && sameValues(sharedVariables(values), sharedVariables(run.environment));
+  const tag = isSame ? former!.buildTag! : crypto.randomUUID();
   await store(run, (deployment: Deployment) => ({ ...deployment, buildTag: tag }));
   return tag;
 }

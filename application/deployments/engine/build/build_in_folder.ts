@@ -1,4 +1,5 @@
 import { buildCacheKey } from "../../../../domain/deployments/build_cache_key.ts";
+import { sharedVariables } from "../../../../domain/projects/service_variables.ts";
 import type { BuildRequest } from "../../../../ports/deployments/builder.ts";
 import { folderOf, workingFolder } from "../../../services/release_folder.ts";
 import type { Run } from "../run.ts";
@@ -20,7 +21,7 @@ export async function buildInFolder(
   commands: BuildRequest["commands"],
   signal: AbortSignal,
 ): Promise<void> {
-  const { deployment, environment } = run;
+  const { deployment } = run;
   const folder = await folderOf(run);
   await run.ports.builder.build({
     deploymentId: deployment.id,
@@ -28,7 +29,7 @@ export async function buildInFolder(
     folder,
     workingFolder: workingFolder(folder, unit),
     commands,
-    environment,
+    environment: sharedVariables(run.environment),
     signal,
     log: (line, stream) => run.writer.line(line, { step: "build", service: unit.service, stream }),
   });

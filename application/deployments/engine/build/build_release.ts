@@ -5,6 +5,7 @@ import { startCommandIn, warningsIn } from "../../../../domain/detection/in_runt
 import { obstacle } from "../../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../../domain/failure.ts";
 import type { RuntimeName } from "../../../../domain/projects/project.ts";
+import { variablesFor } from "../../../../domain/projects/service_variables.ts";
 import { detectIn } from "../../sources/detect_in.ts";
 import { askApproval } from "./ask_approval.ts";
 import { buildImage } from "./build_image.ts";
@@ -15,7 +16,7 @@ import { fetchSource } from "./fetch_source.ts";
 import { withBuildTimeout } from "./build_timeout.ts";
 import { holdsFolder } from "./holds_folder.ts";
 import { recordsOf } from "../../../services/records_of.ts";
-import { hasServices } from "../../../../domain/services/sole_service.ts";
+import { hasServices, SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
 import { artifactGone } from "../../../services/release_folder.ts";
 import { compareKind } from "../changeover/compare_with_live.ts";
 import { resolveRoot, resolveServices } from "./resolve_services.ts";
@@ -154,12 +155,13 @@ async function detected(run: StepRun): Promise<Detection> {
 }
 
 async function planned(run: StepRun, found: Detection): Promise<DeploymentPlan & { readonly runtime: RuntimeName }> {
-  const { deployment, environment, settings } = run;
+  const { deployment, settings } = run;
+  const environment = variablesFor(run.environment, SOLE_SERVICE);
   const plan = settlePlan(deployment.plan, found, { environment, preset: settings.runtime });
   const { containerEngine, installation } = run.ports;
   const runtime = await chooseRuntime({ plan, found }, { containerEngine, preset: settings.runtime });
   if (runtime === "docker") await installation.noteContainers();
-  if (plan.projectType !== "static") sayPort(run, runtime);
+  if (plan.projectType !== "static") sayPort(run, runtime, [SOLE_SERVICE]);
   return { ...plan, startCommand: startCommandIn(runtime, plan.startCommand, found), runtime };
 }
 

@@ -3,6 +3,7 @@ import type { Detection } from "../../../../domain/detection/detection.ts";
 import { startCommandIn, warningsIn } from "../../../../domain/detection/in_runtime.ts";
 import { obstacle, placed } from "../../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../../domain/failure.ts";
+import { ownVariables, sharedVariables } from "../../../../domain/projects/service_variables.ts";
 import type { RuntimeName } from "../../../../domain/projects/project.ts";
 import { Secret } from "../../../../domain/secret.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
@@ -57,7 +58,13 @@ export async function resolveServices(run: StepRun, found: Detection | null): Pr
   const { containerEngine, installation } = run.ports;
   const runtime = await chooseServicesRuntime(specs, { wanted: plan.runtime ?? run.settings.runtime, containerEngine });
   if (runtime === "docker") await installation.noteContainers();
-  if (!found?.composeFile) sayPort(run, runtime);
+  if (!found?.composeFile) {
+    sayPort(
+      run,
+      runtime,
+      specs.map(({ name }) => name),
+    );
+  }
   const recognised: ServiceSpec[] = [];
   for (const spec of specs) recognised.push(await recognise(run, spec, runtime));
   checkSwaps(recognised, { sites: true });
@@ -77,20 +84,26 @@ export async function resolveServices(run: StepRun, found: Detection | null): Pr
 }
 
 /**
- * Adds the project's variables to services that were given or found as parts of a repository. A compose file declares
- * itself what each service gets.
+ * Adds the project's variables to services that were given or found as parts of a repository: those of one service take
+ * precedence over its definition, and its definition over those for every service. A compose file declares itself which
+ * of the latter a service gets.
  */
 export function withVariables(
   environment: ReadonlyMap<string, Secret>,
   specs: readonly ServiceSpec[],
 ): readonly ServiceSpec[] {
-  const variables = Object.fromEntries(Array.from(environment, ([name, value]) => [name, value.reveal()]));
+  const variables = revealed(sharedVariables(environment));
   const { PORT: _, ...others } = variables;
   return specs.map((spec) => {
     // A service that declares its ports does not get the project's `PORT`.
     const seen = spec.ports.length > 0 ? others : variables;
-    return { ...spec, environment: { ...seen, ...spec.environment } };
+    const own = revealed(ownVariables(environment, spec.name));
+    return { ...spec, environment: { ...seen, ...spec.environment, ...own } };
   });
+}
+
+function revealed(variables: ReadonlyMap<string, Secret>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from(variables, ([name, value]) => [name, value.reveal()]));
 }
 
 async function detectedServices(run: StepRun, found: Detection): Promise<readonly ServiceSpec[]> {
