@@ -83,6 +83,7 @@ function prepare(lane: EngineLane, groups: readonly TestGroup[]): Promise<void> 
   const wanted: Provision[] = ["tiny"];
   if (/ecosystems|canary/.test(files)) wanted.push("toolchains");
   if (/s3_|backup_preflight/.test(files)) wanted.push("s3");
+  if (/containers\/(managed_server|migration_|server_)/.test(files)) wanted.push("managed");
   return lane.prepare(wanted);
 }
 

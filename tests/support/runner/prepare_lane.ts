@@ -1,9 +1,10 @@
 import { toolchainImage } from "../peers/toolchain_image.ts";
+import { managedImage } from "../peers/managed_image.ts";
 import { tinyImage } from "../peers/docker_world.ts";
 import { sharedS3Server } from "../peers/s3_server.ts";
 
 /** What can be prepared in a lane before its tests start. */
-export const PROVISIONS = ["tiny", "toolchains", "s3"] as const;
+export const PROVISIONS = ["tiny", "toolchains", "s3", "managed"] as const;
 export type Provision = (typeof PROVISIONS)[number];
 
 /**
@@ -16,6 +17,7 @@ async function main(wanted: ReadonlySet<string>): Promise<void> {
     wanted.has("tiny") && tinyImage("tiny").then(() => tinyImage("furnished")),
     wanted.has("toolchains") && toolchainImage(),
     wanted.has("s3") && sharedS3Server().then((server) => servers.use(server)),
+    wanted.has("managed") && managedImage(),
   ]);
   process.stdout.write(`${JSON.stringify(s3 ? s3.environment : {})}\n`);
   for await (const _ of Bun.stdin.stream());

@@ -1,0 +1,186 @@
+import { connect } from "node:net";
+import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
+import { hostKeyFingerprint } from "../../../domain/projects/deploy_key.ts";
+import { Secret } from "../../../domain/secret.ts";
+import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
+import { keyPair } from "../inputs/key_pair.ts";
+import { run } from "../runner/command.ts";
+import { TEST_LABEL } from "../runner/test_leftovers.ts";
+import { testPort } from "../servers/test_port.ts";
+import { DOCKER_HOST, tinyImage } from "./docker_world.ts";
+import { managedImage } from "./managed_image.ts";
+
+/** Who may log in: root, a member of the group `docker`, and somebody who may not use the engine. */
+export type ManagedUser = "root" | "worker" | "outsider";
+
+/** Options of a managed server. */
+export interface ManagedServerOptions {
+  /** Lines of sshd's configuration, before all others: `AllowStreamLocalForwarding no`. */
+  readonly sshdOptions?: readonly string[];
+}
+
+/** Input and user of a program. */
+export interface ExecOptions {
+  readonly input?: Uint8Array;
+  /** Defaults to root. */
+  readonly user?: ManagedUser;
+}
+
+/** A machine with a real OpenSSH server and a container engine of its own. Disposal removes it with all its data. */
+export interface ManagedServer extends AsyncDisposable {
+  readonly host: string;
+  readonly port: number;
+  /** The fingerprint of its only host key: `SHA256:…`. */
+  readonly hostKey: string;
+  /** The key that every user logs in with, in OpenSSH's format. */
+  readonly privateKey: string;
+  /** Address, host key and credentials of a user. */
+  target(user: ManagedUser): RemoteTarget;
+  /** Runs a program on it and resolves to its output. Rejects if it fails. */
+  exec(argv: readonly string[], options?: ExecOptions): Promise<string>;
+  /** Runs the client of its engine and resolves to the output without surrounding space. Rejects if it fails. */
+  docker(argv: readonly string[], options?: ExecOptions): Promise<string>;
+  /** Puts an image with a shell and a web server into its engine, as `tiny:latest`. */
+  loadTinyImage(): Promise<void>;
+  /** Stops its engine as a shutdown does, with all containers: those that ignore the signal for a second are killed. */
+  stopEngine(): Promise<void>;
+  /** Starts its engine again; resolves when it answers. */
+  startEngine(): Promise<void>;
+  /** Suspends and resumes the whole machine: connections to it hang. */
+  pause(): Promise<void>;
+  unpause(): Promise<void>;
+  /** Cuts the power: connections to it are refused. */
+  kill(): Promise<void>;
+  /** Boots it again after `kill()`, with the same address, keys and data; resolves when its engine answers. */
+  start(): Promise<void>;
+}
+
+/** Long, because a busy machine needs it. A container that has exited is noticed at once. */
+const READY_WITHIN = 120_000;
+const BANNER_WITHIN = 5_000;
+const POLL_MS = 30;
+const LOG_LINES = 40;
+/** All that an engine in a container needs. Not `--privileged`, which fails where `CAP_SYS_RESOURCE` is missing. */
+const RIGHTS = Object.entries({
+  "--cap-add": ["ALL"],
+  "--cap-drop": ["SYS_RESOURCE"],
+  "--cgroupns": ["private"],
+  "--device-cgroup-rule": ["a *:* rwm"],
+  "--security-opt": ["seccomp=unconfined", "apparmor=unconfined", "systempaths=unconfined"],
+  "--tmpfs": ["/run", "/tmp"],
+}).flatMap(([option, values]) => values.map((value) => `${option}=${value}`));
+
+/** Starts a server, whose image is built if it does not exist; resolves when its engine answers. */
+export async function startManagedServer({ sshdOptions = [] }: ManagedServerOptions = {}): Promise<ManagedServer> {
+  const image = await managedImage();
+  const [user, machine] = [keyPair(), keyPair()];
+  await using undo = new AsyncDisposableStack();
+  // Chosen here, because the engine would choose another one when the container starts again.
+  const { port } = undo.use(testPort());
+  const name = `slipway-managed-${crypto.randomUUID()}`;
+  const labels = ["--label", `${TEST_LABEL}=1`];
+  // A separate network: on the shared bridge, where containers come and go, packets can get lost for seconds.
+  await client(["network", "create", ...labels, name]);
+  undo.defer(async () => void (await run(["docker", "--host", DOCKER_HOST, "network", "rm", name])));
+  const environment = {
+    AUTHORIZED_KEYS: user.public,
+    HOST_KEY: machine.private.trim(),
+    SSHD_OPTIONS: sshdOptions.join("\n"),
+  };
+  const variables = Object.keys(environment).flatMap((variable) => ["--env", variable]);
+  const where = ["--name", name, "--network", name, "--publish", `127.0.0.1:${port}:22`, ...labels];
+  undo.defer(async () => void (await run(["docker", "--host", DOCKER_HOST, "rm", "--force", "--volumes", name])));
+  await client(["run", "--detach", ...where, ...RIGHTS, ...variables, image], { environment });
+  await listening(port, name);
+  const hostKey = hostKeyFingerprint(machine.public.split(" ").slice(0, 2).join(" "))!;
+  const at = { host: "127.0.0.1", port, hostKey };
+  return { ...at, privateKey: user.private, ...controls(name, at, user.private), ...lifetime(undo.move()) };
+}
+
+function lifetime(stack: AsyncDisposableStack): AsyncDisposable {
+  return { [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+type Address = Pick<ManagedServer, "host" | "port" | "hostKey">;
+type Controls = Omit<ManagedServer, keyof Address | "privateKey" | typeof Symbol.asyncDispose>;
+
+function controls(name: string, at: Address, privateKey: string): Controls {
+  const exec: ManagedServer["exec"] = (argv, { input, user = "root" } = {}) =>
+    client(["exec", "--user", user, ...(input ? ["--interactive"] : []), name, ...argv], { input });
+  const act = async (action: string) => void (await client([action, name]));
+  return {
+    exec,
+    target: (user) => ({ ...at, user, privateKey: new Secret(privateKey) }),
+    docker: async (argv, options) => (await exec(["docker", ...argv], options)).trim(),
+    loadTinyImage: async () => void (await exec(["load-tiny"], { input: await tinyArchive() })),
+    stopEngine: async () => void (await exec(["stop-engine"])),
+    startEngine: async () => void (await exec(["start-engine"])),
+    pause: () => act("pause"),
+    unpause: () => act("unpause"),
+    kill: () => act("kill"),
+    async start() {
+      await act("start");
+      await listening(at.port, name);
+    },
+  };
+}
+
+let archive: Promise<Uint8Array> | undefined;
+
+/** The tiny image as an archive, which is made once. */
+function tinyArchive(): Promise<Uint8Array> {
+  archive ??= tinyImage().then(async (image) => {
+    const child = Bun.spawn(["docker", "--host", DOCKER_HOST, "save", image], { stdio: ["ignore", "pipe", "inherit"] });
+    const [bytes, code] = await Promise.all([child.stdout.bytes(), child.exited]);
+    if (code !== 0) throw new Error(`Cannot save the image ${image}: docker ended with ${code}`);
+    return bytes;
+  });
+  return archive;
+}
+
+/** Waits until sshd sends its banner. Throws with the end of the log if the container exits or the timeout expires. */
+async function listening(port: number, name: string): Promise<void> {
+  const engine = new EngineApi(DOCKER_HOST);
+  for (const end = Date.now() + READY_WITHIN; ; await Bun.sleep(POLL_MS)) {
+    if (await hasBanner(port)) return;
+    const { State } = await engine.json<{ State: { Status: string } }>("GET", `/containers/${name}/json`);
+    if (State.Status === "running" && Date.now() < end) continue;
+    throw new Error(
+      `Cannot start the managed server: its container is ${State.Status}. Its log:\n${await logOf(name)}`,
+    );
+  }
+}
+
+/** Returns whether sshd answers. Docker accepts connections before it does, and closes them. */
+function hasBanner(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect({ host: "127.0.0.1", port });
+  socket
+    .setTimeout(BANNER_WITHIN, () => resolve(false))
+    .on("data", (data) => resolve(data.toString("latin1").startsWith("SSH-2.0-")))
+    .on("error", () => resolve(false))
+    .on("close", () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}
+
+async function logOf(name: string): Promise<string> {
+  const command = ["docker", "--host", DOCKER_HOST, "logs", "--tail", `${LOG_LINES}`, name];
+  const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "pipe"] });
+  return (await Promise.all([child.stdout.text(), child.stderr.text()])).join("");
+}
+
+interface ClientOptions {
+  readonly input?: Uint8Array | undefined;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Runs Docker's client; resolves to its output and rejects with its complaint if it fails. */
+async function client(argv: readonly string[], { input, environment }: ClientOptions = {}): Promise<string> {
+  const child = Bun.spawn(["docker", "--host", DOCKER_HOST, ...argv], {
+    env: { ...process.env, ...environment },
+    stdio: [input ?? "ignore", "pipe", "pipe"],
+  });
+  const [output, errors, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (code === 0) return output;
+  throw new Error(`docker ${argv.join(" ")} ended with ${code}: ${errors || output}`.trim());
+}
