@@ -30,6 +30,8 @@ export interface ExecOptions {
 export interface ManagedServer extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
+  /** Its own address, at which the ports that its containers publish answer. */
+  readonly address: string;
   /** The fingerprint of its only host key: `SHA256:…`. */
   readonly hostKey: string;
   /** The key that every user logs in with, in OpenSSH's format. */
@@ -91,18 +93,21 @@ export async function startManagedServer({ sshdOptions = [] }: ManagedServerOpti
   const where = ["--name", name, "--network", name, "--publish", `127.0.0.1:${port}:22`, ...labels];
   undo.defer(async () => void (await run(["docker", "--host", DOCKER_HOST, "rm", "--force", "--volumes", name])));
   await client(["run", "--detach", ...where, ...RIGHTS, ...variables, image], { environment });
-  await listening(port, name);
+  const address = await listening(port, name);
   const hostKey = hostKeyFingerprint(machine.public.split(" ").slice(0, 2).join(" "))!;
   const at = { host: "127.0.0.1", port, hostKey };
-  return { ...at, privateKey: user.private, ...controls(name, at, user.private), ...lifetime(undo.move()) };
-}
-
-function lifetime(stack: AsyncDisposableStack): AsyncDisposable {
-  return { [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  const lifetime = undo.move();
+  return {
+    ...at,
+    address,
+    privateKey: user.private,
+    ...controls(name, at, user.private),
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
 }
 
 type Address = Pick<ManagedServer, "host" | "port" | "hostKey">;
-type Controls = Omit<ManagedServer, keyof Address | "privateKey" | typeof Symbol.asyncDispose>;
+type Controls = Omit<ManagedServer, keyof Address | "address" | "privateKey" | typeof Symbol.asyncDispose>;
 
 function controls(name: string, at: Address, privateKey: string): Controls {
   const exec: ManagedServer["exec"] = (argv, { input, user = "root" } = {}) =>
@@ -138,12 +143,21 @@ function tinyArchive(): Promise<Uint8Array> {
   return archive;
 }
 
-/** Waits until sshd sends its banner. Throws with the end of the log if the container exits or the timeout expires. */
-async function listening(port: number, name: string): Promise<void> {
+interface Inspected {
+  readonly State: { readonly Status: string };
+  readonly NetworkSettings: { readonly Networks: Readonly<Record<string, { readonly IPAddress: string }>> };
+}
+
+/**
+ * Waits until sshd answers; resolves to the address of the container. Rejects with the end of its log if it exits or
+ * the timeout expires.
+ */
+async function listening(port: number, name: string): Promise<string> {
   const engine = new EngineApi(DOCKER_HOST);
   for (const end = Date.now() + READY_WITHIN; ; await Bun.sleep(POLL_MS)) {
-    if (await hasBanner(port)) return;
-    const { State } = await engine.json<{ State: { Status: string } }>("GET", `/containers/${name}/json`);
+    const answers = await hasBanner(port);
+    const { State, NetworkSettings } = await engine.json<Inspected>("GET", `/containers/${name}/json`);
+    if (answers) return NetworkSettings.Networks[name]!.IPAddress;
     if (State.Status === "running" && Date.now() < end) continue;
     throw new Error(
       `Cannot start the managed server: its container is ${State.Status}. Its log:\n${await logOf(name)}`,

@@ -35,8 +35,8 @@ const SLOW = /\/(fault_matrix|paused_server|process_runtime|runtime|lost_lease|s
 const WAITING = new RegExp(
   `/(${[
     "cli|database_away|deploy|deployment_disk|edge_proxy|follow_output|git_host|git_host_login|git_sources|git_ssh",
-    "postgres_health|postgres_outage|postgres_stores|refused_start|runtime_stream|separate_edge|skewed_clock",
-    "slow_stops|start_stop",
+    "managed_server|postgres_health|postgres_outage|postgres_stores|refused_start|runtime_stream|separate_edge",
+    "skewed_clock|slow_stops|start_stop",
   ].join("|")})_test\\.ts$`,
 );
 
