@@ -7,6 +7,8 @@ export interface PortEntry {
   readonly protocol: "tcp" | "udp" | "sctp";
   /** The requested host ports, as written; `null` if there are none. */
   readonly published: string | null;
+  /** The address of the host that they are published on; `null` for all. */
+  readonly address: string | null;
 }
 
 const ENTRY =
@@ -27,7 +29,7 @@ export function portEntry(given: string | number): Notation<PortEntry> {
   if (word !== "tcp" && word !== "udp" && word !== "sctp") return { wrong: "after the / only tcp or udp is allowed" };
   if (ports.count > 1 && outside.count > 0 && outside.count !== ports.count)
     return { wrong: "both ranges need the same length" };
-  return { value: { ports: firstOf(ports), protocol: word, published: published || null } };
+  return { value: { ports: firstOf(ports), protocol: word, published: published || null, address: address ?? null } };
 }
 
 interface PortRange {
