@@ -37,13 +37,23 @@ export class SftpSession implements AsyncDisposable {
     signal: AbortSignal | undefined,
   ): Promise<SftpSession> {
     try {
-      return new SftpSession(connection, await answer(signal, (done) => connection.client.sftp(done)));
+      return await SftpSession.on(connection, signal);
     } catch (error) {
       connection.socket.destroy();
       if (signal?.aborted) throw error;
       const why = "the server offers no file transfer (SFTP) to this user: allow its sftp subsystem";
       throw new Failure("remote_failed", "misconfigured", `Cannot use ${place(target)}: ${why}`);
     }
+  }
+
+  /** Opens the SFTP subsystem on a connection that others use too: end the session, but do not dispose it. */
+  static async on(connection: Connection, signal: AbortSignal | undefined): Promise<SftpSession> {
+    return new SftpSession(connection, await answer(signal, (done) => connection.client.sftp(done)));
+  }
+
+  /** Ends the session and leaves the connection open. */
+  end(): void {
+    this.#sftp.end();
   }
 
   /** Whether the connection is closed. */
@@ -75,6 +85,11 @@ export class SftpSession implements AsyncDisposable {
     return this.#ask(signal, (done) =>
       typeof of === "string" ? this.#sftp.lstat(of, done) : this.#sftp.fstat(of, done),
     );
+  }
+
+  /** Reads what a path leads to, through symlinks. */
+  statTarget(path: string, signal?: AbortSignal): Promise<Stats> {
+    return this.#ask(signal, (done) => this.#sftp.stat(path, done));
   }
 
   list(folder: string, signal?: AbortSignal): Promise<readonly FileEntryWithStats[]> {

@@ -1,0 +1,26 @@
+import type { Duplex } from "node:stream";
+import type { Client } from "ssh2";
+import { shellWord } from "../../../domain/shell_word.ts";
+
+/** How connections to the engine of a machine are made: to its socket, or through a program that relays them. */
+export type EngineRoute =
+  | { readonly kind: "socket"; readonly path: string }
+  | { readonly kind: "program"; readonly argv: readonly string[] };
+
+/** Opens one connection to the engine. Rejects with the error of the server. */
+export function openEngine(client: Client, route: EngineRoute): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    if (route.kind === "program") {
+      client.exec(route.argv.map(shellWord).join(" "), (error, channel) => {
+        if (error) return reject(error);
+        channel.stderr.resume();
+        return resolve(channel);
+      });
+      return;
+    }
+    client.openssh_forwardOutStreamLocal(route.path, (error, channel) => {
+      if (error) return reject(error);
+      return resolve(channel as unknown as Duplex);
+    });
+  });
+}

@@ -1,0 +1,178 @@
+import type { Duplex } from "node:stream";
+import { Failure } from "../../../domain/failure.ts";
+import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
+import type { UnreadableFile } from "../../../ports/servers/server_connections.ts";
+import { unlessAborted, withTimeout } from "../../shared/deadline.ts";
+import { connectFailure } from "../connection_failure.ts";
+import { dialWithin } from "../dial_within.ts";
+import type { ResolveAddress } from "../dial.ts";
+import { hangUp } from "../hang_up.ts";
+import type { Connection } from "../open_connection.ts";
+import { SftpSession } from "../sftp/sftp_session.ts";
+import { EngineListener } from "./engine_listener.ts";
+import { type EngineRoute, openEngine } from "./engine_route.ts";
+import { findEngine } from "./find_engine.ts";
+import { readRemoteFile } from "./remote_file.ts";
+import { Turns } from "./turns.ts";
+
+/** How a server is connected to. */
+export interface SharedServerOptions {
+  readonly resolveAddress: ResolveAddress | undefined;
+  /** The folder for the socket that leads to its engine. */
+  readonly folder: string;
+}
+
+/** How a connection is to be made ready. */
+interface ReadyOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** A logged-in connection with the way to its engine. */
+interface Line {
+  readonly connection: Connection;
+  readonly route: EngineRoute;
+}
+
+const REDIAL_MS = 10_000;
+const ANSWER_MS = 5_000;
+/** Servers allow ten programs at a time on a connection by default, and SFTP counts as one. */
+const PROGRAMS = 8;
+
+/** One connection to a machine with a container engine, for everybody who uses it; made anew when it broke. */
+export class SharedServer implements AsyncDisposable {
+  readonly #target: RemoteTarget;
+  readonly #options: SharedServerOptions;
+  readonly #programs = new Turns(PROGRAMS);
+  #line: Promise<Line> | undefined;
+  #listener: Promise<EngineListener> | undefined;
+  #files: { readonly of: Connection; readonly session: Promise<SftpSession> } | undefined;
+  #pinned: string | undefined;
+
+  constructor(target: RemoteTarget, options: SharedServerOptions) {
+    this.#target = target;
+    this.#options = options;
+    this.#pinned = target.hostKey;
+  }
+
+  /**
+   * Connects if there is no connection, and verifies that the engine accepts connections. Returns the host key and the
+   * address of the engine on this machine.
+   */
+  async ready({ signal, timeoutMs }: ReadyOptions): Promise<{ hostKey: string; engineAddress: string }> {
+    const wasOpen = this.#line !== undefined;
+    try {
+      const { connection } = await this.#verified({ signal, timeoutMs });
+      return { hostKey: connection.hostKey, engineAddress: `unix://${(await this.#listening()).path}` };
+    } catch (error) {
+      await this.#drop();
+      // A connection that was idle may have broken unnoticed.
+      if (!wasOpen || signal.aborted) throw error;
+      const { connection } = await this.#verified({ signal, timeoutMs });
+      return { hostKey: connection.hostKey, engineAddress: `unix://${(await this.#listening()).path}` };
+    }
+  }
+
+  async readFile(
+    path: string,
+    { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<Uint8Array | UnreadableFile> {
+    const { connection } = await this.#current();
+    try {
+      return await readRemoteFile(await this.#sftp(connection), path, { maxBytes, signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof Failure) throw error;
+      throw connectFailure(this.#target, "unreachable", "the connection broke while a file was read.", error);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const listener = await this.#listener?.catch(() => undefined);
+    this.#listener = undefined;
+    await listener?.[Symbol.asyncDispose]();
+    await this.#drop();
+  }
+
+  async #verified(options: ReadyOptions): Promise<Line> {
+    this.#line ??= this.#dial(options);
+    const line = await unlessAborted(this.#line, options.signal);
+    const channel = await withTimeout(ANSWER_MS, this.#open(line), () => this.#silent());
+    channel.on("error", () => {});
+    channel.destroy();
+    return line;
+  }
+
+  /** Returns the connection, made anew if it broke. */
+  #current(): Promise<Line> {
+    this.#line ??= this.#dial({ signal: AbortSignal.timeout(REDIAL_MS), timeoutMs: REDIAL_MS });
+    return this.#line;
+  }
+
+  #dial({ signal, timeoutMs }: ReadyOptions): Promise<Line> {
+    const line = this.#connect({ signal, timeoutMs });
+    const forget = () => {
+      if (this.#line === line) this.#line = undefined;
+    };
+    line.then(({ connection }) => {
+      if (connection.socket.destroyed) forget();
+      else connection.socket.once("close", forget);
+    }, forget);
+    return line;
+  }
+
+  async #connect({ signal, timeoutMs }: ReadyOptions): Promise<Line> {
+    const { resolveAddress } = this.#options;
+    const target = { ...this.#target, hostKey: this.#pinned };
+    const connection = await dialWithin(target, { resolveAddress, signal, timeoutMs });
+    // Whoever answers next time must be the same machine.
+    this.#pinned ??= connection.hostKey;
+    try {
+      const route = await unlessAborted(findEngine(connection, target, signal), signal);
+      return { connection, route };
+    } catch (error) {
+      await hangUp(connection);
+      throw error;
+    }
+  }
+
+  async #open({ connection, route }: Line): Promise<Duplex> {
+    if (route.kind === "socket") return openEngine(connection.client, route);
+    const leave = await this.#programs.take();
+    try {
+      const channel = await openEngine(connection.client, route);
+      channel.once("close", leave);
+      return channel;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  #listening(): Promise<EngineListener> {
+    this.#listener ??= EngineListener.open(this.#options.folder, async () => this.#open(await this.#current()));
+    return this.#listener;
+  }
+
+  #sftp(connection: Connection): Promise<SftpSession> {
+    if (this.#files?.of !== connection) {
+      const session = SftpSession.on(connection, undefined).catch((error: unknown) => {
+        this.#files = undefined;
+        throw error;
+      });
+      this.#files = { of: connection, session };
+    }
+    return this.#files.session;
+  }
+
+  async #drop(): Promise<void> {
+    const line = await this.#line?.catch(() => undefined);
+    this.#line = undefined;
+    this.#files = undefined;
+    if (line) await hangUp(line.connection);
+  }
+
+  #silent(): Failure {
+    return connectFailure(this.#target, "timeout", "its container engine does not accept connections in time.");
+  }
+}
