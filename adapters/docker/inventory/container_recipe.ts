@@ -1,0 +1,108 @@
+import { fieldsOf, isAlike, isEmpty, itemsOf, type Loose, textOf, textsOf } from "./loose_json.ts";
+
+type Fields = Readonly<Record<string, Loose>>;
+
+/** The settings of a container, as the engine's request to create one takes them, without image and environment. */
+export interface ContainerRecipe {
+  readonly config: Fields;
+  readonly hostConfig: Fields;
+  /** The settings of its membership in each network, by name. */
+  readonly endpoints: Readonly<Record<string, Fields>>;
+}
+
+/** Settings that belong to the image or the environment of a container, or that only say how it was attached. */
+const LEFT_CONFIG = ["Env", "Image", "AttachStdin", "AttachStdout", "AttachStderr", "StdinOnce"];
+/** Facts about the former container that the engine does not take, or that it sets itself. */
+const LEFT_HOST_CONFIG = ["ContainerIDFile", "ConsoleSize"];
+const ENDPOINT_SETTINGS = ["IPAMConfig", "Links", "DriverOpts", "GwPriority"];
+const ID = /^[0-9a-f]{64}$/;
+
+/**
+ * Derives from an inspected container what creates the same one again. What equals the image's own configuration is
+ * left out, so that another image brings its own. Volumes that the engine named itself are mounted by their name.
+ */
+export function containerRecipe(inspected: Fields, imageConfig: Fields): ContainerRecipe {
+  const config = fieldsOf(inspected["Config"]);
+  const hostConfig = fieldsOf(inspected["HostConfig"]);
+  return {
+    config: configOf(config, { imageConfig, id: textOf(inspected["Id"]) }),
+    hostConfig: { ...kept(hostConfig, LEFT_HOST_CONFIG), ...ownedVolumes(inspected, hostConfig) },
+    endpoints: endpointsOf(inspected),
+  };
+}
+
+function configOf(config: Fields, { imageConfig, id }: { readonly imageConfig: Fields; readonly id: string }): Fields {
+  const own = Object.entries(kept(config, LEFT_CONFIG)).filter(([key, value]) => !isAlike(value, imageConfig[key]));
+  const settings = Object.fromEntries(own);
+  // The engine names a container after its id by default.
+  const { Hostname: hostname, Volumes: volumes, ExposedPorts: ports, Labels: labels, ...rest } = settings;
+  const named = textOf(hostname);
+  return {
+    ...rest,
+    ...(named !== "" && !id.startsWith(named) && { Hostname: named }),
+    ...less("Volumes", volumes, imageConfig),
+    ...less("ExposedPorts", ports, imageConfig),
+    ...less("Labels", labels, imageConfig),
+  };
+}
+
+/** Returns the entries of a map that the image does not have. */
+function less(key: string, value: Loose, imageConfig: Fields): Fields {
+  const image = fieldsOf(imageConfig[key]);
+  const own = Object.entries(fieldsOf(value)).filter(
+    ([name, inner]) => !(name in image) || !isAlike(image[name], inner),
+  );
+  return own.length === 0 ? {} : { [key]: Object.fromEntries(own) };
+}
+
+function kept(fields: Fields, left: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([key, value]) => !left.includes(key) && !isEmpty(value)));
+}
+
+/** Returns the mounts with the volumes that the engine named itself, which only the list of actual mounts names. */
+function ownedVolumes(inspected: Fields, hostConfig: Fields): Fields {
+  const binds = textsOf(hostConfig["Binds"]);
+  const mounts = itemsOf(hostConfig["Mounts"]).map(fieldsOf);
+  const named = new Set([
+    ...binds.map((bind) => bind.split(":")[1] ?? ""),
+    ...mounts.filter((mount) => textOf(mount["Source"]) !== "").map((mount) => textOf(mount["Target"])),
+  ]);
+  const owned = itemsOf(inspected["Mounts"])
+    .map(fieldsOf)
+    .filter((mount) => textOf(mount["Type"]) === "volume" && !named.has(textOf(mount["Destination"])));
+  if (owned.length === 0) return {};
+  const taken = new Set(owned.map((mount) => textOf(mount["Destination"])));
+  return {
+    Mounts: [
+      ...mounts.filter((mount) => !taken.has(textOf(mount["Target"]))),
+      ...owned.map((mount) => ({
+        Type: "volume",
+        Source: textOf(mount["Name"]),
+        Target: textOf(mount["Destination"]),
+        ...(mount["RW"] === false && { ReadOnly: true }),
+      })),
+    ],
+  };
+}
+
+function endpointsOf(inspected: Fields): ContainerRecipe["endpoints"] {
+  const networks = fieldsOf(fieldsOf(inspected["NetworkSettings"])["Networks"]);
+  const id = textOf(inspected["Id"]);
+  const entries = Object.entries(networks).map(([name, value]) => {
+    const endpoint = fieldsOf(value);
+    const settings = ENDPOINT_SETTINGS.filter((key) => !isEmpty(endpoint[key])).map((key) => [key, endpoint[key]]);
+    const aliases = aliasesOf(endpoint, id);
+    return [name, { ...Object.fromEntries(settings), ...(aliases.length > 0 && { Aliases: aliases }) }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Returns the additional names of a container in a network, without the one that the engine derives from its id. */
+export function aliasesOf(endpoint: Fields, id: string): readonly string[] {
+  return [...new Set(textsOf(endpoint["Aliases"]))].filter((alias) => alias !== id.slice(0, 12));
+}
+
+/** Returns whether a volume's name is one that the engine made up. */
+export function isEngineName(name: string): boolean {
+  return ID.test(name);
+}

@@ -1,0 +1,131 @@
+import type { FoundContainer, FoundNetwork, FoundVolume, Inventory } from "../../../domain/migration/inventory.ts";
+import { Failure } from "../../../domain/failure.ts";
+import type { EngineInventories, Progress } from "../../../ports/migration/engine_inventories.ts";
+import { EngineApi, EngineRefusal } from "../engine/engine_api.ts";
+import { foundContainer } from "./found_container.ts";
+import { fieldsOf, itemsOf, type Loose, textFieldsOf, textOf, textsOf } from "./loose_json.ts";
+
+type Fields = Readonly<Record<string, Loose>>;
+
+/** Requests at the same time: enough to hide the way to a distant server. */
+const AT_ONCE = 32;
+const PROGRESS_EVERY = 25;
+
+interface ReadOptions {
+  readonly signal?: AbortSignal;
+  readonly progress?: Progress;
+}
+
+/** Reads inventories over the API of Docker, or of Podman, which has the same. */
+export class DockerEngineInventories implements EngineInventories {
+  async read(address: string, options: ReadOptions = {}): Promise<Inventory> {
+    try {
+      return await new Reading(new EngineApi(address), options).all();
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!(error instanceof EngineRefusal)) throw error;
+      const why = error.message.replaceAll(/\p{Cc}+/gu, " ").slice(0, 300);
+      throw new Failure("remote_failed", "engine_refused", `Cannot read the containers: the engine says "${why}"`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+class Reading {
+  readonly #engine: EngineApi;
+  readonly #signal: AbortSignal | undefined;
+  readonly #progress: Progress;
+  readonly #images = new Map<string, Promise<Fields | undefined>>();
+
+  constructor(engine: EngineApi, { signal, progress = () => {} }: ReadOptions) {
+    this.#engine = engine;
+    this.#signal = signal;
+    this.#progress = progress;
+  }
+
+  async all(): Promise<Inventory> {
+    const [version, listed, volumes, networks] = await Promise.all([
+      this.#get("/version"),
+      this.#get("/containers/json", { all: true }),
+      this.#get("/volumes"),
+      this.#get("/networks"),
+    ]);
+    const names = itemsOf(listed).map(fieldsOf);
+    this.#progress(`Found ${names.length} ${names.length === 1 ? "container" : "containers"}`);
+    const unread: { name: string; reason: string }[] = [];
+    const containers = await this.#containers(names, unread);
+    return {
+      runtime: runtimeOf(fieldsOf(version)),
+      containers: containers.sort(byName),
+      volumes: itemsOf(fieldsOf(volumes)["Volumes"]).map(volumeOf),
+      networks: itemsOf(networks).map(networkOf),
+      unread,
+    };
+  }
+
+  async #containers(listed: readonly Fields[], unread: { name: string; reason: string }[]): Promise<FoundContainer[]> {
+    const found: FoundContainer[] = [];
+    const waiting = [...listed];
+    const work = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const id = textOf(next["Id"]);
+        try {
+          const container = await this.#container(id);
+          if (container) found.push(container);
+        } catch (error) {
+          if (!(error instanceof EngineRefusal)) throw error;
+          unread.push({ name: textsOf(next["Names"])[0]?.replace(/^\//, "") ?? id, reason: error.message });
+        }
+        if (found.length % PROGRESS_EVERY === 0) this.#progress(`Read ${found.length} of ${listed.length} containers`);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, listed.length) }, work));
+    return found;
+  }
+
+  async #container(id: string): Promise<FoundContainer | undefined> {
+    const inspected = await this.#known(`/containers/${encodeURIComponent(id)}/json`);
+    if (!inspected) return undefined;
+    const imageId = textOf(inspected["Image"]);
+    let image = this.#images.get(imageId);
+    if (!image) {
+      image = imageId === "" ? Promise.resolve(undefined) : this.#known(`/images/${encodeURIComponent(imageId)}/json`);
+      this.#images.set(imageId, image);
+    }
+    return foundContainer(inspected, await image);
+  }
+
+  async #known(path: string): Promise<Fields | undefined> {
+    try {
+      return fieldsOf(await this.#get(path));
+    } catch (error) {
+      if (error instanceof EngineRefusal && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  #get(path: string, query: Readonly<Record<string, boolean>> = {}): Promise<Loose> {
+    return this.#engine.json<Loose>("GET", path, { query, ...(this.#signal && { signal: this.#signal }) });
+  }
+}
+
+function runtimeOf(version: Fields): Inventory["runtime"] {
+  const components = itemsOf(version["Components"]).map((item) => textOf(fieldsOf(item)["Name"]));
+  const isPodman = components.some((name) => /podman/i.test(name));
+  return { name: isPodman ? "podman" : "docker", version: textOf(version["Version"]).slice(0, 64) };
+}
+
+function volumeOf(item: Loose): FoundVolume {
+  const volume = fieldsOf(item);
+  return { name: textOf(volume["Name"]), driver: textOf(volume["Driver"]), labels: textFieldsOf(volume["Labels"]) };
+}
+
+function networkOf(item: Loose): FoundNetwork {
+  const network = fieldsOf(item);
+  return { name: textOf(network["Name"]), driver: textOf(network["Driver"]), labels: textFieldsOf(network["Labels"]) };
+}
+
+function byName(a: FoundContainer, b: FoundContainer): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
