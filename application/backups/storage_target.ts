@@ -6,7 +6,7 @@ import { Failure } from "../../domain/failure.ts";
 import type { StorageTarget } from "../../ports/backups/object_storages.ts";
 import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
-import { targetOf } from "../servers/check_server.ts";
+import { targetOf } from "../servers/work_on_server.ts";
 import { checkLocalEndpoint, type CheckLocalEndpointPorts } from "./check_local_endpoint.ts";
 
 /** Folder of backups on a server of the organization, relative to its login directory. */

@@ -1,10 +1,7 @@
-import { conflict, Failure, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
-import type { Server, ServerCredentials } from "../../domain/servers/server.ts";
-import type { Clock } from "../../ports/system/clock.ts";
-import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
-import type { Servers } from "../../ports/servers/servers.ts";
-import { findServer } from "./find_server.ts";
+import type { Server } from "../../domain/servers/server.ts";
+import type { RemoteHosts, RemoteSession } from "../../ports/servers/remote_hosts.ts";
+import { type OnServerPorts, workOnServer } from "./work_on_server.ts";
 
 const CHECK_MS = 20_000;
 const VERSION = ["docker", "version", "--format", "{{.Server.Version}}"] as const;
@@ -18,10 +15,8 @@ export interface ServerReport {
   readonly message: string;
 }
 
-export interface CheckServerPorts {
-  readonly clock: Clock;
+export interface CheckServerPorts extends OnServerPorts {
   readonly remoteHosts: RemoteHosts;
-  readonly servers: Servers;
 }
 
 /**
@@ -29,45 +24,14 @@ export interface CheckServerPorts {
  * container engine responds there.
  */
 export function checkServer(ports: CheckServerPorts) {
-  const { clock, remoteHosts, servers } = ports;
-  const find = findServer(ports);
+  const onServer = workOnServer(ports);
   return async function (by: Principal, id: string, signal?: AbortSignal): Promise<ServerReport> {
-    const server = await find(by, id, "server:write");
-    const credentials = await servers.credentials(by.organizationId, id);
-    if (!credentials) throw notFound("server");
     const within = AbortSignal.any([AbortSignal.timeout(CHECK_MS), ...(signal ? [signal] : [])]);
-    const { sshHost, sshPort } = server;
-    const record = (error: string | null, hostKey: string | null) =>
-      servers.checked(by.organizationId, id, { sshHost, sshPort, at: clock.now(), error, hostKey });
-    try {
-      await using session = await remoteHosts.connect(targetOf(server, credentials), { signal: within });
-      const engine = await engineOf(session, within);
-      const checked = await record(null, session.hostKey);
-      if (!checked) throw notFound("server");
-      if (checked.hostKey !== session.hostKey) {
-        throw conflict(
-          "server_changed",
-          "Cannot report a result: the server was changed during the check. Check it again",
-        );
-      }
-      return { server: checked, hostKey: session.hostKey, ...engine };
-    } catch (error) {
-      if (error instanceof Failure && error.kind !== "not_found") await record(error.message, null);
-      throw error;
-    }
-  };
-}
-
-/** The SSH target of a stored server. */
-export function targetOf(server: Server, credentials: ServerCredentials): RemoteTarget {
-  return {
-    host: server.sshHost,
-    port: server.sshPort,
-    user: server.sshUser,
-    password: credentials.sshPassword ?? undefined,
-    privateKey: credentials.sshPrivateKey ?? undefined,
-    keyPassphrase: credentials.sshKeyPassphrase ?? undefined,
-    hostKey: server.hostKey ?? undefined,
+    const { server, hostKey, result } = await onServer(by, id, async (target) => {
+      await using session = await ports.remoteHosts.connect(target, { signal: within });
+      return { hostKey: session.hostKey, result: await engineOf(session, within) };
+    });
+    return { server, hostKey, ...result };
   };
 }
 
