@@ -5,6 +5,7 @@ import type { DeploymentUseCases } from "../application/deployments/use_cases.ts
 import type { DomainUseCases } from "../application/domains/use_cases.ts";
 import type { GitHostUseCases } from "../application/githost/use_cases.ts";
 import type { IdentityUseCases } from "../application/identity/use_cases.ts";
+import type { MigrationUseCases } from "../application/migration/use_cases.ts";
 import type { ProjectUseCases } from "../application/projects/use_cases.ts";
 import type { ServerUseCases } from "../application/servers/use_cases.ts";
 import type { ServiceUseCases } from "../application/services/use_cases.ts";
@@ -24,6 +25,7 @@ import { repositoryRoutes } from "./githost/repository_routes.ts";
 import { folderRoutes } from "./projects/upload_routes.ts";
 import { gate, type Gate, type GateOptions, identified } from "./gate.ts";
 import { memberRoutes } from "./identity/member_routes.ts";
+import { migrationRoutes } from "./migration/routes.ts";
 import { openapi } from "./openapi.ts";
 import { organizationRoutes } from "./identity/organization_routes.ts";
 import { problems } from "./problems.ts";
@@ -43,6 +45,7 @@ export type HttpUseCases = IdentityUseCases &
   DomainUseCases &
   BackupUseCases &
   ServerUseCases &
+  MigrationUseCases &
   CloudUseCases &
   GitHostUseCases;
 
@@ -79,6 +82,11 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
       .use(folderRoutes(guarded, useCases, publicUrl))
       .use(domainRoutes(guarded, useCases))
       .use(serverRoutes(guarded, useCases))
+      .use(
+        facts.mode === "cloud"
+          ? new Elysia()
+          : migrationRoutes(guarded, useCases, (error) => options.report(error, "")),
+      )
       .use(backupDestinationRoutes(guarded, useCases))
       .use(cloudRoutes(guarded, useCases))
       .use(

@@ -4,6 +4,7 @@ import type { DeploymentPorts } from "./deployments/deployment_ports.ts";
 import type { DomainPorts } from "./domains/domain_ports.ts";
 import type { GitHostPorts } from "./githost/githost_ports.ts";
 import type { IdentityPorts } from "./identity/identity_ports.ts";
+import type { MigrationPorts } from "./migration/migration_ports.ts";
 import type { ProjectPorts } from "./projects/project_ports.ts";
 import type { ServerPorts } from "./servers/server_ports.ts";
 import type { ServicePorts } from "./services/service_ports.ts";
@@ -19,6 +20,7 @@ export interface World
     DomainPorts,
     BackupPorts,
     ServerPorts,
+    MigrationPorts,
     CloudPorts,
     GitHostPorts,
     SystemPorts {}

@@ -5,6 +5,7 @@ import { deploymentUseCases } from "../application/deployments/use_cases.ts";
 import { domainUseCases } from "../application/domains/use_cases.ts";
 import { gitHostUseCases } from "../application/githost/use_cases.ts";
 import { identityUseCases } from "../application/identity/use_cases.ts";
+import { migrationUseCases } from "../application/migration/use_cases.ts";
 import { projectUseCases } from "../application/projects/use_cases.ts";
 import { serverUseCases } from "../application/servers/use_cases.ts";
 import { serviceUseCases } from "../application/services/use_cases.ts";
@@ -63,6 +64,7 @@ export function useCases(world: World, settings: AppSettings) {
     ...domainUseCases(ports),
     ...backupUseCases(ports),
     ...serverUseCases(ports),
+    ...migrationUseCases(ports),
     ...cloudUseCases(ports),
     ...gitHostUseCases(ports),
     ...systemUseCases(ports),

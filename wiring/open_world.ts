@@ -10,6 +10,7 @@ import { DockerRuntime } from "../adapters/docker/containers/docker_runtime.ts";
 import { DockerSockets } from "../adapters/docker/containers/docker_sockets.ts";
 import { DockerVolumes } from "../adapters/docker/containers/docker_volumes.ts";
 import { DockerServiceNetworks } from "../adapters/docker/networks/service_networks.ts";
+import { DockerEngineInventories } from "../adapters/docker/inventory/engine_inventories.ts";
 import { EngineApi } from "../adapters/docker/engine/engine_api.ts";
 import { startEmbeddedPostgres } from "../adapters/embedded_postgres/embedded_postgres.ts";
 import { runningEmbeddedPostgres } from "../adapters/embedded_postgres/running_embedded_postgres.ts";
@@ -49,6 +50,7 @@ import { ProcessRuntime } from "../adapters/process/runtime.ts";
 import { SealedInstances } from "../adapters/process/sealed_instances.ts";
 import { authoritiesOf } from "../adapters/s3/authorities.ts";
 import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
+import { SshServerConnections } from "../adapters/ssh/engine/server_connections.ts";
 import { SshRemoteHosts } from "../adapters/ssh/remote_hosts.ts";
 import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
 import { recordedRuntime, type RecordedRuntimePorts } from "../application/services/recorded_runtime.ts";
@@ -86,6 +88,7 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
   });
   opened.use(running.processes);
   opened.use(running.runtime);
+  const servers = openServers(config, nameRecords, opened);
   const lifetime = opened.move();
   return {
     ...stores,
@@ -108,9 +111,19 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
     objectStorages,
     passwords: new ArgonPasswords(),
     sealedRows: new CombinedSealedRows([running.sealedInstances, stores.sealedRows]),
-    remoteHosts: new SshRemoteHosts(config.mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {}),
+    ...servers,
     vault,
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+/** Opens the adapters that reach other machines. In cloud mode, only at public addresses. */
+function openServers({ dataFolder, mode }: Config, nameRecords: NameRecords, opened: AsyncDisposableStack) {
+  const addressGuard = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
+  return {
+    engineInventories: new DockerEngineInventories(),
+    remoteHosts: new SshRemoteHosts(addressGuard),
+    serverConnections: opened.use(new SshServerConnections({ folder: join(dataFolder, "servers"), ...addressGuard })),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AdoptedService } from "../../domain/migration/adoption.ts";
 import type { BackupDestination, DestinationCredentials } from "../../domain/backups/destination.ts";
 import type { Deployment, Environment } from "../../domain/deployments/deployment.ts";
 import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deployment_event.ts";
@@ -140,6 +141,8 @@ export class MemoryTables {
   readonly projects = new Map<string, Project>();
   readonly domains = new Map<string, DomainName>();
   /** By project, then by key. */
+  /** By project. */
+  readonly adoptedServices = new Map<string, readonly AdoptedService[]>();
   readonly variables: Readonly<Record<Environment, Map<string, Map<string, VariableRow>>>> = {
     production: new Map(),
     preview: new Map(),

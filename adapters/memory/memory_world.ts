@@ -60,6 +60,9 @@ import { MemoryTokens } from "./tokens.ts";
 import { MemoryUploadFiles } from "./upload_files.ts";
 import { MemoryUploadSessions } from "./upload_sessions.ts";
 import { MemoryUsers } from "./users.ts";
+import { MemoryAdoptions } from "./adoptions.ts";
+import { MemoryEngineInventories } from "./engine_inventories.ts";
+import { MemoryServerConnections } from "./server_connections.ts";
 import { MemoryVariables } from "./variables.ts";
 import { MemoryVolumes } from "./volumes.ts";
 import { MemoryWebhookDeliveries } from "./webhook_deliveries.ts";
@@ -110,15 +113,25 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     objectStorages: new MemoryObjectStorages(),
     passwords: new MemoryPasswords(),
     projects: new MemoryProjects(tables),
-    remoteHosts: new MemoryRemoteHosts(),
-    servers: new MemoryServers(tables),
+    ...servers(tables),
     serviceNetworks: new MemoryServiceNetworks(runtime),
     serviceHealth: new MemoryServiceHealth(),
     uploadFiles,
     uploadSessions: new MemoryUploadSessions(tables),
     yamlReader: new MemoryYamlReader(),
+    adoptions: new MemoryAdoptions(tables),
     variables: new MemoryVariables(tables),
     volumes,
+  };
+}
+
+function servers(tables: MemoryTables) {
+  const remoteHosts = new MemoryRemoteHosts();
+  return {
+    engineInventories: new MemoryEngineInventories(remoteHosts),
+    remoteHosts,
+    serverConnections: new MemoryServerConnections(remoteHosts),
+    servers: new MemoryServers(tables),
   };
 }
 

@@ -1,4 +1,5 @@
 import { conflict, Failure, invalid } from "../../domain/failure.ts";
+import type { Inventory } from "../../domain/migration/inventory.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { CommandResult, RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import { aborted } from "../shared/deadline.ts";
@@ -26,6 +27,10 @@ export interface MemoryMachine {
   readonly logins: readonly MemoryLogin[];
   /** Programs by the first word of the command. Any other word exits with 127, as in a shell. */
   readonly programs?: ReadonlyMap<string, MemoryProgram>;
+  /** What its container engine has, or why it has none to use. Absent: none is installed. */
+  readonly engine?: Inventory | "missing" | "forbidden" | "stopped";
+  /** Text files by absolute path; `null` for one that the user may not read. */
+  readonly files?: ReadonlyMap<string, string | null>;
   /** How it reacts to a connection: logs in (the default), never responds, or hangs up at once. */
   readonly manner?: "answers" | "silent" | "hangs_up";
 }
@@ -45,6 +50,11 @@ export class MemoryRemoteHosts implements RemoteHosts {
   /** How many sessions are open now. */
   get openSessions(): number {
     return this.#sessions.size;
+  }
+
+  /** Returns the machine at an address. */
+  machineAt({ host, port }: Pick<RemoteTarget, "host" | "port">): MemoryMachine | undefined {
+    return this.#machines.get(place({ host, port }));
   }
 
   /** Adds a machine, or replaces the one at that address. Open sessions stay open. */

@@ -36,6 +36,7 @@ import { PostgresSignals } from "./signals.ts";
 import { PostgresTokens } from "./tokens.ts";
 import { PostgresUploadSessions } from "./upload_sessions.ts";
 import { PostgresUsers } from "./users.ts";
+import { PostgresAdoptions } from "./adoptions.ts";
 import { PostgresVariables } from "./variables.ts";
 import { PostgresWebhookDeliveries } from "./webhook_deliveries.ts";
 import { assertKeys } from "./vault_keys.ts";
@@ -127,6 +128,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     tokens: new PostgresTokens(database, signals),
     uploadSessions: new PostgresUploadSessions(database),
     users: new PostgresUsers(database),
+    adoptions: new PostgresAdoptions(database, vault),
     variables: new PostgresVariables(database, vault),
     webhookDeliveries: new PostgresWebhookDeliveries(database),
   };

@@ -23,7 +23,7 @@ export interface ProjectRow {
 }
 
 type Revised = ProjectRow & { readonly revision: number };
-type Creation = "created" | "slug_taken" | "hostname_taken";
+export type Creation = "created" | "slug_taken" | "hostname_taken";
 
 /** Stores projects in PostgreSQL. */
 export class PostgresProjects implements Projects {
@@ -72,27 +72,10 @@ export class PostgresProjects implements Projects {
   }
 
   async create(project: Project, freeName: DomainName): Promise<Creation> {
-    const { id, organizationId, name, slug, hostname, settings, location, serverId, activeDeploymentId } = project;
-    return this.#database.run<Creation>(
-      async (sql) => {
-        await sql`
-          with created as (
-            insert into projects (id, organization_id, name, slug, hostname, settings, location, server_id,
-              active_deployment_id, created_at, updated_at, search_text)
-            values (${id}, ${organizationId}, ${name}, ${slug}, ${hostname}, ${jsonValue(sql, settings)}, ${location},
-              ${serverId}, ${activeDeploymentId}, ${project.createdAt}, ${project.updatedAt}, ${searchText(name, slug)})
-          )
-          insert into domains (id, organization_id, project_id, hostname, type, proof, verified_at, created_at)
-          values (${freeName.id}, ${freeName.organizationId}, ${id}, ${freeName.hostname}, ${freeName.type},
-            ${freeName.proof}, ${freeName.verifiedAt}, ${freeName.createdAt})`;
-        return "created";
-      },
-      {
-        projects_slug: () => "slug_taken",
-        projects_hostname: () => "hostname_taken",
-        domains_hostname: () => "hostname_taken",
-      },
-    );
+    return this.#database.run<Creation>(async (sql) => {
+      await sql`with created as (${projectInsertion(sql, project)}) ${freeNameInsertion(sql, freeName)}`;
+      return "created";
+    }, TAKEN_NAMES);
   }
 
   async change(
@@ -133,6 +116,31 @@ export class PostgresProjects implements Projects {
     );
     return changed;
   }
+}
+
+/** How a taken name shows when a project is created. */
+export const TAKEN_NAMES = {
+  projects_slug: (): Creation => "slug_taken",
+  projects_hostname: (): Creation => "hostname_taken",
+  domains_hostname: (): Creation => "hostname_taken",
+};
+
+/** The statement that inserts a project. */
+export function projectInsertion(sql: Sql, project: Project) {
+  const { id, organizationId, name, slug, hostname, settings, location, serverId, activeDeploymentId } = project;
+  return sql`
+    insert into projects (id, organization_id, name, slug, hostname, settings, location, server_id,
+      active_deployment_id, created_at, updated_at, search_text)
+    values (${id}, ${organizationId}, ${name}, ${slug}, ${hostname}, ${jsonValue(sql, settings)}, ${location},
+      ${serverId}, ${activeDeploymentId}, ${project.createdAt}, ${project.updatedAt}, ${searchText(name, slug)})`;
+}
+
+/** The statement that inserts the free host name of a project. */
+export function freeNameInsertion(sql: Sql, freeName: DomainName) {
+  const { id, organizationId, projectId, hostname, type, proof, verifiedAt, createdAt } = freeName;
+  return sql`
+    insert into domains (id, organization_id, project_id, hostname, type, proof, verified_at, created_at)
+    values (${id}, ${organizationId}, ${projectId}, ${hostname}, ${type}, ${proof}, ${verifiedAt}, ${createdAt})`;
 }
 
 export function projectColumns(sql: Sql) {

@@ -16,6 +16,7 @@ export const SEALED_COLUMNS = {
   deployKey: { table: "deploy_keys", keys: ["project_id"], column: "sealed_private_key" },
   deploymentEnvironment: { table: "deployment_environments", keys: ["deployment_id"], column: "sealed_values" },
   deploymentComposition: { table: "deployment_compositions", keys: ["deployment_id"], column: "sealed_composition" },
+  adoptedService: { table: "adopted_services", keys: ["project_id", "service"], column: "sealed_service" },
   serverPassword: { table: "servers", keys: ["id"], column: "sealed_password" },
   serverPrivateKey: { table: "servers", keys: ["id"], column: "sealed_private_key" },
   serverKeyPassphrase: { table: "servers", keys: ["id"], column: "sealed_key_passphrase" },

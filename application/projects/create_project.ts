@@ -10,7 +10,6 @@ import {
   isSlug,
   mergeSettings,
   type Project,
-  type ProjectSettings,
   type ProjectSettingsChange,
   slugOf,
 } from "../../domain/projects/project.ts";
@@ -29,12 +28,8 @@ export interface ProjectInput {
   readonly settings: ProjectSettingsChange;
 }
 
-export interface CreateProjectPorts extends CheckLocalPathPorts, NameRepositoryPorts {
-  readonly baseDomain: string;
-  readonly clock: Clock;
+export interface CreateProjectPorts extends CheckLocalPathPorts, NameRepositoryPorts, StoreProjectPorts {
   readonly projects: Projects;
-  /** The API's own host name, which no project may claim. */
-  readonly publicHost: string;
 }
 
 /** Creates a project with a free host name of its own; a taken one gets a random suffix. */
@@ -53,15 +48,33 @@ export function createProject(ports: CreateProjectPorts) {
     checkSettings(settings);
     checkHost(by, { before: {}, change: settings });
     if (settings.services) await checkGiven(settings.services, { settings });
-    return store(ports, by, { name, slug, settings });
+    const fields = { name, slug, settings, location: "local", serverId: null } as const;
+    return storeProject(ports, by, fields, (project, host) => ports.projects.create(project, host));
   };
 }
 
-async function store(
-  { baseDomain, clock, projects, publicHost }: CreateProjectPorts,
+/** The ports that storing a project needs, beyond the one that stores it. */
+export interface StoreProjectPorts {
+  readonly baseDomain: string;
+  readonly clock: Clock;
+  /** The API's own host name, which no project may claim. */
+  readonly publicHost: string;
+}
+
+/** A project before it has an id and a host name. */
+export type NewProject = Pick<Project, "name" | "slug" | "settings" | "location" | "serverId">;
+
+/**
+ * Stores a new project with a free host name of its own; a taken one gets a random suffix. Rejects with `slug_taken`
+ * when another project of the organization has its slug.
+ */
+export async function storeProject(
+  { baseDomain, clock, publicHost }: StoreProjectPorts,
   { organizationId }: Principal,
-  { name, slug, settings }: { readonly name: string; readonly slug: string; readonly settings: ProjectSettings },
+  fields: NewProject,
+  create: Projects["create"],
 ): Promise<Project> {
+  const { slug } = fields;
   const at = clock.now();
   const first = isPreviewLabel(slug) ? `${slug}-${randomEnding()}` : slug;
   for (let label = first; ; label = `${slug}-${randomEnding()}`) {
@@ -70,17 +83,13 @@ async function store(
     const project: Project = {
       id: newId("prj", at),
       organizationId,
-      name,
-      slug,
+      ...fields,
       hostname,
-      settings,
-      location: "local",
-      serverId: null,
       activeDeploymentId: null,
       createdAt: at,
       updatedAt: at,
     };
-    const outcome = await projects.create(project, freeName(project));
+    const outcome = await create(project, freeName(project));
     if (outcome === "created") return project;
     if (outcome === "slug_taken") throw slugTaken(slug);
   }

@@ -1,8 +1,10 @@
 import type { RemoteHosts } from "./remote_hosts.ts";
+import type { ServerConnections } from "./server_connections.ts";
 import type { Servers } from "./servers.ts";
 
 /** The server ports that the application depends on. */
 export interface ServerPorts {
   readonly remoteHosts: RemoteHosts;
+  readonly serverConnections: ServerConnections;
   readonly servers: Servers;
 }

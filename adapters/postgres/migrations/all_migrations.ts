@@ -24,6 +24,7 @@ import deployKeys from "./0023_deploy_keys.sql" with { type: "text" };
 import commitReports from "./0024_commit_reports.sql" with { type: "text" };
 import previewVariables from "./0025_preview_variables.sql" with { type: "text" };
 import pullRequests from "./0026_pull_requests.sql" with { type: "text" };
+import adoptedServices from "./0027_adopted_services.sql" with { type: "text" };
 
 /** A schema migration. Its text never changes once released. */
 export interface Migration {
@@ -60,4 +61,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 24, name: "commit_reports", text: commitReports },
   { version: 25, name: "preview_variables", text: previewVariables },
   { version: 26, name: "pull_requests", text: pullRequests },
+  { version: 27, name: "adopted_services", text: adoptedServices },
 ];

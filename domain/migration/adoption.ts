@@ -1,0 +1,77 @@
+import { isHostPath } from "../services/host_access.ts";
+import { serviceKeyProblem } from "../projects/service_variables.ts";
+import type { VariableUpsert } from "../projects/variable.ts";
+import type { Secret } from "../secret.ts";
+import type { ServiceDefinition } from "../services/service_definition.ts";
+import { adoptedDefinition } from "./adopted_definition.ts";
+import { adoptedNames, type NamedContainer } from "./adopted_names.ts";
+import { looksSecret } from "./secret_looking.ts";
+import type { StackService } from "./stack.ts";
+
+/** A container that became a service of a project. */
+export interface AdoptedService {
+  /** The name of the service in the project. */
+  readonly service: string;
+  /** The service on the server: `project/service`, or the name of the container. */
+  readonly key: string;
+  readonly containerId: string;
+  readonly containerName: string;
+  readonly imageId: string;
+  /** The definition that the project got. Where the project still has it, the recipe holds. */
+  readonly definition: ServiceDefinition;
+  /** What creates the same container again; see `FoundContainer`. */
+  readonly recipe: Secret;
+}
+
+/** A project that reproduces running containers. */
+export interface Adoption {
+  readonly services: readonly AdoptedService[];
+  /** The environment of each container, without what its image brings along, as variables of its service. */
+  readonly variables: readonly VariableUpsert[];
+  /** Paths and volumes of the server that the services use. */
+  readonly hostPaths: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Turns services of a server into those of a project: one for each container. */
+export function adoptionOf(chosen: readonly StackService[]): Adoption {
+  const named = adoptedNames(chosen);
+  const read = named.map((each) => adopted(each, named));
+  const mounts = named.flatMap(({ container }) => container.mounts);
+  const paths = mounts.filter(({ source, type }) => source !== "" && (type === "bind" || type === "volume"));
+  return {
+    services: read.map(({ service }) => service),
+    variables: read.flatMap(({ variables }) => variables),
+    hostPaths: [...new Set(paths.map(({ source }) => source))].filter(isHostPath),
+    warnings: [...new Set(read.flatMap(({ warnings }) => warnings))],
+  };
+}
+
+function adopted(each: NamedContainer, all: readonly NamedContainer[]) {
+  const { container, name, service } = each;
+  const { definition, warnings } = adoptedDefinition(each, all);
+  const own = [...container.environment].filter(
+    ([key, value]) => container.imageFacts?.environment.get(key)?.reveal() !== value.reveal(),
+  );
+  const usable = own.filter(([key]) => serviceKeyProblem(`${name}/${key}`) === undefined);
+  const left = own.length - usable.length;
+  const renamed = name === service.name ? [] : [`${container.name} becomes the service ${name} of the project`];
+  const unusable = `${service.key}: left out ${left} of its variables, because no name of a variable is like theirs`;
+  return {
+    service: {
+      service: name,
+      key: service.key,
+      containerId: container.id,
+      containerName: container.name,
+      imageId: container.imageId,
+      definition,
+      recipe: container.recipe,
+    },
+    variables: usable.map(([key, value]) => ({
+      key: `${name}/${key}`,
+      value,
+      secret: looksSecret(key, value.reveal()),
+    })),
+    warnings: [...renamed, ...warnings, ...(left > 0 ? [unusable] : [])],
+  };
+}
