@@ -22,6 +22,8 @@ export interface FreePortOptions {
   readonly taken?: ReadonlySet<number>;
   /** The ephemeral port range of the system. Defaults to the one that Linux reports. */
   readonly handedOut?: PortRange | undefined;
+  /** Whether nothing listens on a port. Defaults to trying it on this machine. */
+  readonly isFree?: (port: number) => boolean;
 }
 
 /**
@@ -31,7 +33,7 @@ export interface FreePortOptions {
  */
 export function freePort(
   range: PortRange,
-  { taken = new Set(), ...options }: FreePortOptions = {},
+  { taken = new Set(), isFree = isFreeHere, ...options }: FreePortOptions = {},
 ): number | undefined {
   const { handedOut } = "handedOut" in options ? options : { handedOut: handedOutPorts() };
   const all = shuffledOnce(range).filter((port) => !taken.has(port));
@@ -48,7 +50,7 @@ function shuffledOnce({ first, last }: PortRange): readonly number[] {
   return Array.from({ length: count }, (_, offset) => first + ((start + offset) % count));
 }
 
-function isFree(port: number): boolean {
+function isFreeHere(port: number): boolean {
   try {
     Bun.listen({ hostname: HOST, port, exclusive: true, socket: { data() {} } }).stop(true);
     return true;

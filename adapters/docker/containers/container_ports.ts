@@ -1,5 +1,5 @@
 import { Failure } from "../../../domain/failure.ts";
-import { freePort, PORT_RANGES } from "../../shared/free_port.ts";
+import { freePort, type FreePortOptions, PORT_RANGES } from "../../shared/free_port.ts";
 import type { PublishedPort } from "./labels.ts";
 
 /**
@@ -7,16 +7,20 @@ import type { PublishedPort } from "./labels.ts";
  * chosen here because a port that the engine chooses changes with every restart, and outside the system's ephemeral
  * range so that they are still free at a restart.
  */
-export function freeHostPorts(inside: readonly number[], tried: Set<number>): readonly PublishedPort[] {
+export function freeHostPorts(
+  inside: readonly number[],
+  tried: Set<number>,
+  options: Pick<FreePortOptions, "isFree"> = {},
+): readonly PublishedPort[] {
   return inside.map((each) => {
-    const port = freeHostPort(tried);
+    const port = freeHostPort(tried, options);
     tried.add(port);
     return { inside: each, port };
   });
 }
 
-function freeHostPort(tried: ReadonlySet<number>): number {
-  const port = freePort(PORT_RANGES.container, { taken: tried });
+function freeHostPort(tried: ReadonlySet<number>, options: Pick<FreePortOptions, "isFree">): number {
+  const port = freePort(PORT_RANGES.container, { taken: tried, ...options });
   if (port !== undefined) return port;
   throw new Failure(
     "unavailable",

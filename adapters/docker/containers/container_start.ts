@@ -26,6 +26,8 @@ export interface ContainerStartOptions {
   readonly volumes: DockerVolumes;
   readonly files: ContainerFiles;
   readonly labels: Readonly<Record<string, string>>;
+  /** Whether the engine is on another machine, whose ports cannot be tried here: it refuses one in use. */
+  readonly isDistant: boolean;
 }
 
 /** The settings that all attempts share. */
@@ -75,7 +77,7 @@ export class ContainerStart {
   async #tryAll(request: ImageRequest, prepared: Prepared): Promise<string> {
     const tried = new Set<number>();
     for (let attempt = 1; ; attempt++) {
-      const ports = freeHostPorts(request.runs.ports, tried);
+      const ports = freeHostPorts(request.runs.ports, tried, this.#options.isDistant ? { isFree: () => true } : {});
       try {
         // Another server may have removed the network since the first attempt.
         const network = attempt === 1 ? prepared.network : this.#options.networks.ensure(request.scope);

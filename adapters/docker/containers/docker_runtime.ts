@@ -15,7 +15,7 @@ import type {
 } from "../../../ports/services/runtime.ts";
 import { EndingHandlers } from "../../shared/ending_handlers.ts";
 import { ContainerFiles } from "./container_files.ts";
-import { ContainerListening } from "./container_listening.ts";
+import { ContainerListening, reachableFrom, type ReachPort } from "./container_listening.ts";
 import { containerOutput } from "./container_output.ts";
 import { type ContainerRecord, startContainer } from "../engine/containers.ts";
 import { KEPT_RUNNING } from "./container_request.ts";
@@ -60,11 +60,13 @@ export interface DockerRuntimeOptions {
   readonly watchOnStart?: boolean;
   /** Age at which a resource without a container counts as left behind by a killed server. Defaults to 10 minutes. */
   readonly leftAfterMs?: number;
+  /** For an engine on another machine: how its published ports are reached from here. */
+  readonly reach?: ReachPort;
 }
 
 type Grace = Pick<RemovalOptions, "graceMs">;
 
-const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
+const INSTANCE = /^[A-Za-z0-9_-]{1,160}$/;
 const AT_ONCE = 32;
 const LONGEST_GRACE_S = 300;
 const LEFT_AFTER_MS = 600_000;
@@ -82,7 +84,8 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
   readonly #networks: ScopeNetworks;
   readonly #names: ScopeNames;
   readonly #departures = new NetworkLeaveQueue();
-  readonly #listening = new ContainerListening();
+  readonly #listening: ContainerListening;
+  readonly #reach: ReachPort | undefined;
   readonly #files: ContainerFiles;
   readonly #start: ContainerStart;
   readonly #usage: ContainerUsage;
@@ -102,7 +105,10 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
       labels = {},
       watchOnStart = false,
       leftAfterMs = LEFT_AFTER_MS,
+      reach,
     } = options;
+    this.#reach = reach;
+    this.#listening = new ContainerListening(reach);
     this.#engine = engine;
     this.#leftAfterMs = leftAfterMs;
     this.#watchOnStart = watchOnStart;
@@ -114,7 +120,16 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     const volumes = new DockerVolumes({ engine, installation, labels });
     const [own, networks, names] = [this.#own, this.#networks, this.#names];
     const files = (this.#files = new ContainerFiles({ engine, own, volumes, labels }));
-    this.#start = new ContainerStart({ engine, own, networks, names, volumes, files, labels });
+    this.#start = new ContainerStart({
+      engine,
+      own,
+      networks,
+      names,
+      volumes,
+      files,
+      labels,
+      isDistant: reach !== undefined,
+    });
     this.#usage = new ContainerUsage(engine);
     const watched = {
       ended: (id: string, ending: ReportedEnding) => this.#ended(id, ending),
@@ -237,11 +252,12 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
 
   async #described(record: ContainerRecord | undefined, { isNew = false } = {}): Promise<Instance> {
     if (!record) throw notFound("instance");
-    const now = Date.now();
+    const now = this.#engine.now();
     const isLooked = isUp(record) && !isSteady(record, now) && (!isNew || publishedPorts(record).length === 0);
     const listens = isLooked && (await this.#listening.listens(record));
     const beingStarted = isNotStarted(record) && this.#starting.isMarked(record.Config.Labels[LABEL.instance]!);
-    return instanceOf(record, { now, listens, beingStarted, restartsBefore: this.#own.restartsBefore(record) });
+    const restartsBefore = this.#own.restartsBefore(record);
+    return reachableFrom(this.#reach, instanceOf(record, { now, listens, beingStarted, restartsBefore }));
   }
 
   /** Records and reports the end of a program that the engine restarts. */

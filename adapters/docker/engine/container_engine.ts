@@ -6,10 +6,11 @@ const FRESH_MS = 2000;
 
 /** Asks whether the engine at a `DOCKER_HOST` address responds. */
 export class DockerContainerEngine implements ContainerEngine {
-  readonly #dockerHost: string;
+  readonly #dockerHost: string | (() => Promise<string>);
   #checked: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
 
-  constructor(dockerHost: string) {
+  /** An address that is not known yet is asked for when it is needed; nothing answers where that rejects. */
+  constructor(dockerHost: string | (() => Promise<string>)) {
     this.#dockerHost = dockerHost;
   }
 
@@ -26,11 +27,11 @@ export class DockerContainerEngine implements ContainerEngine {
 
 /** Returns whether a Docker Engine responds there within `timeoutMs` (defaults to 5 s); never rejects. */
 export async function engineAnswers(
-  dockerHost: string,
+  dockerHost: string | (() => Promise<string>),
   { timeoutMs = DEFAULT_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<boolean> {
   try {
-    const { origin, ...options } = engineAddress(dockerHost);
+    const { origin, ...options } = engineAddress(typeof dockerHost === "string" ? dockerHost : await dockerHost());
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(new URL("/_ping", origin), { ...options, signal, redirect: "manual" });
     const engine = response.headers.get("api-version");

@@ -10,6 +10,8 @@ const TOO_OLD = /minimum supported API version is (1\.\d{2,3})\b/i;
 const TOO_NEW = /maximum supported API version is (1\.\d{2,3})\b/i;
 const ANSWER_MS = 60_000;
 const LONG = 10;
+/** Clocks that differ by less than this count as the same. */
+const NEAR_MS = 2_000;
 
 /** Options of a request to the engine. */
 export interface EngineRequest {
@@ -32,6 +34,16 @@ export interface AnswerLimits {
   readonly longAnswerMs?: number;
 }
 
+/** An engine whose address is only known once it is reached, such as one of another machine. */
+export interface DistantEngine {
+  /** Resolves to its address, as in `DOCKER_HOST`. Rejects with a failure that says why it cannot be reached. */
+  readonly address: () => Promise<string>;
+  /** Why it cannot be reached, as far as that is known. */
+  readonly failure: () => Failure | undefined;
+  /** Its name for people, such as `the server "Berlin 1"`. */
+  readonly name: () => string;
+}
+
 /** The engine responded with an error status. */
 export class EngineRefusal extends Error {
   override readonly name = "EngineRefusal";
@@ -45,17 +57,28 @@ export class EngineRefusal extends Error {
 
 /** The API of a Docker Engine at a `DOCKER_HOST` address. */
 export class EngineApi {
-  readonly #address: EngineAddress;
+  readonly #address: () => EngineAddress | Promise<EngineAddress>;
+  readonly #distant: DistantEngine | undefined;
+  #clockOffsetMs = 0;
   #version = VERSION;
   /** Timeout for a response to begin or to continue. */
   readonly answerMs: number;
   /** The same for slow operations, such as removing large images. */
   readonly longAnswerMs: number;
 
-  constructor(dockerHost: string, { answerMs = ANSWER_MS, longAnswerMs = LONG * answerMs }: AnswerLimits = {}) {
+  constructor(
+    engine: string | DistantEngine,
+    { answerMs = ANSWER_MS, longAnswerMs = LONG * answerMs }: AnswerLimits = {},
+  ) {
     this.answerMs = answerMs;
     this.longAnswerMs = longAnswerMs;
-    this.#address = engineAddress(dockerHost);
+    if (typeof engine === "string") {
+      const known = engineAddress(engine);
+      this.#address = () => known;
+    } else {
+      this.#distant = engine;
+      this.#address = () => this.#distantAddress(engine);
+    }
   }
 
   /**
@@ -80,12 +103,13 @@ export class EngineApi {
   }
 
   async #send(method: string, path: string, options: EngineRequest): Promise<Response> {
-    const { origin, ...socket } = this.#address;
+    const { origin, ...socket } = await this.#address();
     const { query = {}, json, body, headers = {}, signal, timeoutMs = this.answerMs } = options;
     const url = new URL(this.path(path, options.since), origin);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, `${value}`);
     const slow = new AbortController();
-    const timer = timeoutMs === null ? undefined : setTimeout(() => slow.abort(away("it does not answer")), timeoutMs);
+    const timer =
+      timeoutMs === null ? undefined : setTimeout(() => slow.abort(this.#away("it does not answer")), timeoutMs);
     const answer = await fetch(url, {
       method,
       headers: { ...(json !== undefined && { "content-type": "application/json" }), ...headers },
@@ -98,9 +122,10 @@ export class EngineApi {
     } as RequestInit)
       .catch((cause: unknown) => {
         signal?.throwIfAborted();
-        throw cause instanceof Failure ? cause : away("nothing answers there", cause);
+        throw cause instanceof Failure ? cause : this.#away("nothing answers there", cause);
       })
       .finally(() => clearTimeout(timer));
+    if (this.#distant) this.#noteClock(answer);
     if (answer.status < 400) return answer;
     throw new EngineRefusal(answer.status, messageOf(await this.inTime(answer.text()).catch(() => "")));
   }
@@ -124,9 +149,9 @@ export class EngineApi {
   /** Awaits the rest of a response; rejects with an `engine_away` failure when it breaks off or times out. */
   async inTime<T>(rest: Promise<T>): Promise<T> {
     try {
-      return await withTimeout(this.answerMs, rest, () => away("it does not answer"));
+      return await withTimeout(this.answerMs, rest, () => this.#away("it does not answer"));
     } catch (cause) {
-      throw cause instanceof Failure ? cause : away("its response ended early", cause);
+      throw cause instanceof Failure ? cause : this.#away("its response ended early", cause);
     }
   }
 
@@ -141,8 +166,8 @@ export class EngineApi {
   }
 
   /** Opens a raw connection for an HTTP upgrade; rejects with an `engine_away` failure if that fails or times out. */
-  connect(): Promise<Socket> {
-    const { origin, unix } = this.#address;
+  async connect(): Promise<Socket> {
+    const { origin, unix } = await this.#address();
     const { protocol, port } = origin;
     const host = origin.hostname.replace(/^\[(.*)\]$/, "$1");
     return new Promise((resolve, reject) => {
@@ -152,16 +177,46 @@ export class EngineApi {
           : protocol === "https:"
             ? connectTls({ host, port: Number(port || 443), ...(isIP(host) === 0 && { servername: host }) })
             : connectSocket(Number(port || 80), host);
-      const timer = setTimeout(() => socket.destroy(away("it does not answer")), this.answerMs);
+      const timer = setTimeout(() => socket.destroy(this.#away("it does not answer")), this.answerMs);
       socket.once("close", () => clearTimeout(timer));
       socket.once(protocol === "https:" ? "secureConnect" : "connect", () => {
         clearTimeout(timer);
         resolve(socket);
       });
       socket.once("error", (cause: unknown) =>
-        reject(cause instanceof Failure ? cause : away("nothing answers there", cause)),
+        reject(cause instanceof Failure ? cause : this.#away("nothing answers there", cause)),
       );
     });
+  }
+
+  /** Returns the present time in milliseconds, by the clock of the engine's machine. */
+  now(): number {
+    return Date.now() + this.#clockOffsetMs;
+  }
+
+  /** Takes the clock of another machine from its responses, which state whole seconds. */
+  #noteClock(answer: Response): void {
+    const at = Date.parse(answer.headers.get("date") ?? "");
+    const offsetMs = at - Date.now();
+    if (Number.isFinite(at)) this.#clockOffsetMs = Math.abs(offsetMs) > NEAR_MS ? offsetMs : 0;
+  }
+
+  async #distantAddress(engine: DistantEngine): Promise<EngineAddress> {
+    try {
+      return engineAddress(await engine.address());
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      // Whatever keeps it from being reached, what runs there may still run.
+      throw new Failure("unavailable", "engine_away", error.message, { cause: error });
+    }
+  }
+
+  #away(why: string, cause?: unknown): Failure {
+    if (!this.#distant) return away(why, cause);
+    const known = this.#distant.failure();
+    if (known) return new Failure("unavailable", "engine_away", known.message, { cause: cause ?? known });
+    const sentence = `Cannot use the container engine of ${this.#distant.name()}: ${why}. Check that it runs there`;
+    return new Failure("unavailable", "engine_away", sentence, cause === undefined ? {} : { cause });
   }
 
   /** Returns the path of a request with its API version. */
