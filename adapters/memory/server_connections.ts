@@ -26,6 +26,8 @@ export class MemoryServerConnections implements ServerConnections {
     return {
       hostKey: session.hostKey,
       engineAddress: memoryEngineAddress(target),
+      failure: undefined,
+      forward: async (port) => port,
       readFile: async (path, { maxBytes, signal }) => {
         signal?.throwIfAborted();
         return content(machine, path, maxBytes);

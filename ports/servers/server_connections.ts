@@ -1,3 +1,4 @@
+import type { Failure } from "../../domain/failure.ts";
 import type { RemoteTarget } from "./remote_hosts.ts";
 
 /** A connection to another machine with a container engine. Disposing it releases the connection. */
@@ -6,6 +7,13 @@ export interface ServerConnection extends AsyncDisposable {
   readonly hostKey: string;
   /** The address of its container engine, as in `DOCKER_HOST`, usable by this process until disposed. */
   readonly engineAddress: string;
+  /** Why a connection that broke could not be made anew when it was last needed; `undefined` while it works. */
+  readonly failure: Failure | undefined;
+  /**
+   * Returns a port of this machine whose connections lead to a port of that machine's loopback address, until disposed.
+   * The same port every time.
+   */
+  forward(port: number): Promise<number>;
   /**
    * Reads a file by its absolute path. Returns why not, if there is none, the user may not read it, it is no file, or it
    * is larger than `maxBytes`. Rejects with a `remote_failed` failure when the connection breaks.

@@ -24,3 +24,12 @@ export function openEngine(client: Client, route: EngineRoute): Promise<Duplex> 
     });
   });
 }
+
+/** Opens a connection to a port of the machine's loopback address. */
+export function openPort(client: Client, port: number): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    client.forwardOut("127.0.0.1", 0, "127.0.0.1", port, (error, channel) =>
+      error ? reject(error) : resolve(channel),
+    );
+  });
+}

@@ -46,6 +46,10 @@ export class SshServerConnections implements ServerConnections, AsyncDisposable 
       const facts = await entry.server.ready({ signal, timeoutMs });
       return {
         ...facts,
+        get failure() {
+          return entry.server.failure;
+        },
+        forward: (port) => entry.server.forward(port),
         readFile: (path, options) => entry.server.readFile(path, options),
         [Symbol.asyncDispose]: onceOnly(async () => this.#release(key, entry)),
       };

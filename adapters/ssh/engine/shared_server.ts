@@ -9,9 +9,9 @@ import type { ResolveAddress } from "../dial.ts";
 import { hangUp } from "../hang_up.ts";
 import type { Connection } from "../open_connection.ts";
 import { SftpSession } from "../sftp/sftp_session.ts";
-import { EngineListener } from "./engine_listener.ts";
-import { type EngineRoute, openEngine } from "./engine_route.ts";
+import { type EngineRoute, openEngine, openPort } from "./engine_route.ts";
 import { findEngine } from "./find_engine.ts";
+import { LocalListener } from "./local_listener.ts";
 import { readRemoteFile } from "./remote_file.ts";
 import { Turns } from "./turns.ts";
 
@@ -45,9 +45,12 @@ export class SharedServer implements AsyncDisposable {
   readonly #options: SharedServerOptions;
   readonly #programs = new Turns(PROGRAMS);
   #line: Promise<Line> | undefined;
-  #listener: Promise<EngineListener> | undefined;
+  #engine: ReturnType<typeof LocalListener.onSocket> | undefined;
+  /** By the port on the machine that they lead to. */
+  readonly #ports = new Map<number, ReturnType<typeof LocalListener.onPort>>();
   #files: { readonly of: Connection; readonly session: Promise<SftpSession> } | undefined;
   #pinned: string | undefined;
+  #failure: Failure | undefined;
 
   constructor(target: RemoteTarget, options: SharedServerOptions) {
     this.#target = target;
@@ -73,6 +76,22 @@ export class SharedServer implements AsyncDisposable {
     }
   }
 
+  /** Why the last attempt to connect failed; `undefined` if it succeeded. */
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  /** Returns a port of this machine that leads to a port of that machine's loopback address. */
+  async forward(port: number): Promise<number> {
+    let opening = this.#ports.get(port);
+    if (!opening) {
+      opening = LocalListener.onPort(async () => openPort((await this.#current()).connection.client, port));
+      this.#ports.set(port, opening);
+      opening.catch(() => this.#ports.delete(port));
+    }
+    return (await opening).port;
+  }
+
   async readFile(
     path: string,
     { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
@@ -88,9 +107,12 @@ export class SharedServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const listener = await this.#listener?.catch(() => undefined);
-    this.#listener = undefined;
-    await listener?.[Symbol.asyncDispose]();
+    const opening = [...(this.#engine ? [this.#engine] : []), ...this.#ports.values()];
+    this.#engine = undefined;
+    this.#ports.clear();
+    for (const opened of await Promise.allSettled(opening)) {
+      if (opened.status === "fulfilled") await opened.value.listener[Symbol.asyncDispose]();
+    }
     await this.#drop();
   }
 
@@ -114,10 +136,17 @@ export class SharedServer implements AsyncDisposable {
     const forget = () => {
       if (this.#line === line) this.#line = undefined;
     };
-    line.then(({ connection }) => {
-      if (connection.socket.destroyed) forget();
-      else connection.socket.once("close", forget);
-    }, forget);
+    line.then(
+      ({ connection }) => {
+        this.#failure = undefined;
+        if (connection.socket.destroyed) forget();
+        else connection.socket.once("close", forget);
+      },
+      (error: unknown) => {
+        this.#failure = error instanceof Failure ? error : undefined;
+        forget();
+      },
+    );
     return line;
   }
 
@@ -149,9 +178,9 @@ export class SharedServer implements AsyncDisposable {
     }
   }
 
-  #listening(): Promise<EngineListener> {
-    this.#listener ??= EngineListener.open(this.#options.folder, async () => this.#open(await this.#current()));
-    return this.#listener;
+  #listening(): Promise<{ readonly path: string }> {
+    this.#engine ??= LocalListener.onSocket(this.#options.folder, async () => this.#open(await this.#current()));
+    return this.#engine;
   }
 
   #sftp(connection: Connection): Promise<SftpSession> {
