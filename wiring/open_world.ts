@@ -55,6 +55,7 @@ import { SshRemoteHosts } from "../adapters/ssh/remote_hosts.ts";
 import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
 import { recordedRuntime, type RecordedRuntimePorts } from "../application/services/recorded_runtime.ts";
 import type { Config } from "../config.ts";
+import { SshServerEngines } from "./server_engines.ts";
 import { Failure } from "../domain/failure.ts";
 import { isPublicAddress } from "../domain/network_address.ts";
 import type { Log } from "../ports/system/log.ts";
@@ -78,8 +79,13 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
   const containers = openContainers(config, await installation.id(), { log, nameRecords });
   opened.use(containers.runtime);
   const usesContainers = () => installation.usesContainers();
+  const servers = openServers(config, nameRecords, opened);
+  const folder = join(config.dataFolder, "containers");
+  const engines = { ...stores, ...servers, installation: await installation.id(), folder, log };
+  const serverEngines = opened.use(new SshServerEngines(engines));
   const running = openRuntime(config, {
     containers: containers.runtime,
+    serverEngines,
     log,
     nameRecords,
     stores,
@@ -88,7 +94,6 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
   });
   opened.use(running.processes);
   opened.use(running.runtime);
-  const servers = openServers(config, nameRecords, opened);
   const lifetime = opened.move();
   return {
     ...stores,
@@ -112,6 +117,7 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
     passwords: new ArgonPasswords(),
     sealedRows: new CombinedSealedRows([running.sealedInstances, stores.sealedRows]),
     ...servers,
+    serverEngines,
     vault,
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
@@ -175,7 +181,7 @@ function openContainers(
 /** Opens the adapters that fetch, build, run and serve deployments. */
 function openRuntime(
   { dataFolder, edge, edgeWorkers, githostUrl, mode, trustedProxies }: Config,
-  { containers, log, nameRecords, stores, usesContainers, vault }: RuntimeParts,
+  { containers, log, nameRecords, serverEngines, stores, usesContainers, vault }: RuntimeParts,
 ) {
   const inData = (name: string) => join(dataFolder, name);
   const uploadFiles = new LocalUploadFiles(inData("uploads"));
@@ -183,7 +189,12 @@ function openRuntime(
   const user = systemUser("slipway-app");
   const instances = inData("instances");
   const processes = new ProcessRuntime({ folder: instances, user, vault, log });
-  const runtimes = new DispatchingRuntime({ folder: processes, image: containers, usesContainers });
+  const runtimes = new DispatchingRuntime({
+    folder: processes,
+    image: containers,
+    usesContainers,
+    servers: serverEngines,
+  });
   return {
     builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache"), user }),
     edge:
@@ -235,6 +246,7 @@ export async function openStorages(
 }
 
 interface RuntimeParts {
+  readonly serverEngines: SshServerEngines;
   readonly containers: DockerRuntime;
   readonly usesContainers: () => Promise<boolean>;
   readonly log: Log;

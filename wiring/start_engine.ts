@@ -40,7 +40,7 @@ export type Engine = AsyncDisposable;
 /** Restores live releases, opens the edge, and takes deployments from the queue. */
 export async function startEngine(world: OpenWorld, config: Config & { readonly publicUrl: string }): Promise<Engine> {
   const { baseDomain, buildConcurrency, rollbackWindow } = config;
-  const { containers, edge, installation, liveReleases, log, processes } = world;
+  const { edge, installation, liveReleases, log } = world;
   await takeEdgeAddress(world, config);
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -85,9 +85,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
 
   /** Restores live releases before it takes deployments, so that both never work on the same app at once. */
   async function begin(): Promise<void> {
-    // Docker is optional: no engine is queried until something was put into containers.
-    if (await installation.usesContainers()) void containers.supervise();
-    await processes.supervise();
+    await supervise(world);
     const waiting = await restore({ back: follow, signal });
     if (signal.aborted) return;
     void retryRestore(restore, waiting, { everyMs: RESTORE_MS, signal, back: follow });
@@ -104,6 +102,14 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   function logFailure(message: string) {
     return (error: unknown) => log.write("warn", message, { ...loggedError(error) });
   }
+}
+
+/** Starts supervising what runs. */
+async function supervise({ containers, installation, processes, serverEngines }: OpenWorld): Promise<void> {
+  // Docker is optional: no engine is queried until something was put into containers.
+  if (await installation.usesContainers()) void containers.supervise();
+  await serverEngines.supervise();
+  await processes.supervise();
 }
 
 /**
@@ -130,13 +136,20 @@ interface CleanupParts {
 
 /** The tasks that restore live releases that are gone and remove leftovers. */
 function cleanups(world: OpenWorld, { rollbackWindow, restore, outages }: CleanupParts) {
-  const { builder, containers, installation } = world;
+  const { builder, containers, installation, serverEngines } = world;
   const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
   const lookAfterContainers = async () => {
     if (!(await installation.usesContainers())) return;
     // Another server may have been the first to use containers.
     void containers.supervise();
     await removeImages();
+  };
+  const lookAfterServers = async () => {
+    await serverEngines.supervise();
+    for (const serverId of await serverEngines.inUse()) {
+      const { releaseImages } = serverEngines.of(serverId);
+      await cleanImages({ ...world, releaseImages }, IMAGE_CACHE_BYTES)();
+    }
   };
   return [
     reviveReleases(world, restore),
@@ -146,6 +159,7 @@ function cleanups(world: OpenWorld, { rollbackWindow, restore, outages }: Cleanu
     cleanRuntimeLogs(world),
     () => builder.trimCaches(CACHE_BYTES),
     lookAfterContainers,
+    lookAfterServers,
   ];
 }
 

@@ -1,4 +1,4 @@
-import { runnableKindOf } from "../../domain/deployments/instance_id.ts";
+import { runnableKindOf, serverOf } from "../../domain/deployments/instance_id.ts";
 import { Failure, isEngineAway } from "../../domain/failure.ts";
 import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
 import type {
@@ -22,8 +22,17 @@ export interface DispatchingRuntimeOptions {
   readonly image: Runtime<RunnableImage> & InstanceEndings;
   /** Whether anything ever ran in containers; until then, lists do not query the container engine. */
   readonly usesContainers?: () => Promise<boolean>;
+  /** The runtimes of servers. Absent: everything runs on this machine. */
+  readonly servers?: ServerRuntimes;
   /** How long a list waits for the container engine. Defaults to 5 s. */
   readonly answerMs?: number;
+}
+
+/** The runtimes of servers, whose instance ids name the server. */
+export interface ServerRuntimes extends InstanceEndings {
+  of(serverId: string): { readonly runtime: Runtime<RunnableImage> };
+  /** Returns the ids of the servers that projects run on. */
+  inUse(): Promise<readonly string[]>;
 }
 
 /** Runs folders and images side by side, each with its own runtime; the instance id determines which. */
@@ -31,9 +40,12 @@ export class DispatchingRuntime implements Runtime, InstanceEndings {
   readonly #folders: DispatchingRuntimeOptions["folder"];
   readonly #images: DispatchingRuntimeOptions["image"];
   readonly #usesContainers: () => Promise<boolean>;
+  readonly #servers: ServerRuntimes | undefined;
   readonly #answerMs: number;
 
-  constructor({ folder, image, usesContainers = async () => true, answerMs = ANSWER_MS }: DispatchingRuntimeOptions) {
+  constructor(options: DispatchingRuntimeOptions) {
+    const { folder, image, usesContainers = async () => true, servers, answerMs = ANSWER_MS } = options;
+    this.#servers = servers;
     this.#folders = folder;
     this.#images = image;
     this.#usesContainers = usesContainers;
@@ -42,7 +54,8 @@ export class DispatchingRuntime implements Runtime, InstanceEndings {
 
   async start(request: RunRequest): Promise<Instance> {
     const { runs } = request;
-    return runs.kind === "image" ? this.#images.start({ ...request, runs }) : this.#folders.start({ ...request, runs });
+    if (runs.kind === "folder") return this.#folders.start({ ...request, runs });
+    return this.#containers(request.instanceId).start({ ...request, runs });
   }
 
   async find(instanceId: string): Promise<Instance | undefined> {
@@ -50,11 +63,15 @@ export class DispatchingRuntime implements Runtime, InstanceEndings {
   }
 
   /** While the container engine is unavailable, lists only instances of folders; with `all` it rejects instead. */
-  async list({ all = false, containers = true }: InstanceListOptions = {}): Promise<readonly Instance[]> {
-    if (!containers || !(await this.#usesContainers())) return this.#folders.list();
-    const listed = this.#images.list();
-    const images = all ? listed : inTime(listed, this.#answerMs).catch(noneWhileAway);
-    return (await Promise.all([this.#folders.list(), images])).flat();
+  async list({ all = false, containers = true, server }: InstanceListOptions = {}): Promise<readonly Instance[]> {
+    if (!containers) return this.#folders.list();
+    const listed = (runtime: Runtime<RunnableImage>) =>
+      all ? runtime.list() : inTime(runtime.list(), this.#answerMs).catch(noneWhileAway);
+    if (server) return this.#servers ? listed(this.#servers.of(server).runtime) : [];
+    const away = server === null ? [] : ((await this.#servers?.inUse()) ?? []);
+    const here = (await this.#usesContainers()) ? [listed(this.#images)] : [];
+    const there = away.map((serverId) => listed(this.#servers!.of(serverId).runtime));
+    return (await Promise.all([this.#folders.list(), ...here, ...there])).flat();
   }
 
   async remove(instanceId: string, options: RemovalOptions): Promise<void> {
@@ -78,12 +95,18 @@ export class DispatchingRuntime implements Runtime, InstanceEndings {
   }
 
   onEnding(handler: (instanceId: string) => void): () => void {
-    const stops = [this.#folders, this.#images].map((runtime) => runtime.onEnding(handler));
+    const runtimes = [this.#folders, this.#images, ...(this.#servers ? [this.#servers] : [])];
+    const stops = runtimes.map((runtime) => runtime.onEnding(handler));
     return () => stops.forEach((stop) => stop());
   }
 
   #of(instanceId: string): Omit<Runtime, "start"> {
-    return runnableKindOf(instanceId) === "image" ? this.#images : this.#folders;
+    return runnableKindOf(instanceId) === "image" ? this.#containers(instanceId) : this.#folders;
+  }
+
+  #containers(instanceId: string): Runtime<RunnableImage> {
+    const serverId = serverOf(instanceId);
+    return serverId !== null && this.#servers ? this.#servers.of(serverId).runtime : this.#images;
   }
 }
 

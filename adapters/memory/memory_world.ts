@@ -62,6 +62,8 @@ import { MemoryUploadSessions } from "./upload_sessions.ts";
 import { MemoryUsers } from "./users.ts";
 import { MemoryAdoptions } from "./adoptions.ts";
 import { MemoryEngineInventories } from "./engine_inventories.ts";
+import { MemoryServerEngines } from "./server_engines.ts";
+import { MemoryServerOwners } from "./server_owners.ts";
 import { MemoryServerConnections } from "./server_connections.ts";
 import { MemoryVariables } from "./variables.ts";
 import { MemoryVolumes } from "./volumes.ts";
@@ -114,6 +116,8 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     passwords: new MemoryPasswords(),
     projects: new MemoryProjects(tables),
     ...servers(tables),
+    serverEngines: new MemoryServerEngines(tables, runtime, releaseFolders),
+    serverOwners: new MemoryServerOwners(tables),
     serviceNetworks: new MemoryServiceNetworks(runtime),
     serviceHealth: new MemoryServiceHealth(),
     uploadFiles,

@@ -54,12 +54,22 @@ export class MemoryProjects implements Projects {
       slug = project.slug,
       settings = project.settings,
       activeDeploymentId = project.activeDeploymentId,
+      place: { location, serverId } = project,
     } = how.change(copied(project));
     const holder = this.#bySlug(organizationId, slug);
     if (holder && holder.id !== id) {
       throw conflict("slug_taken", "Cannot change this project: another one has this slug; choose another");
     }
-    const changed = copied({ ...project, name, slug, settings, activeDeploymentId, updatedAt: how.at });
+    const changed = copied({
+      ...project,
+      name,
+      slug,
+      settings,
+      location,
+      serverId,
+      activeDeploymentId,
+      updatedAt: how.at,
+    });
     this.#tables.projects.set(id, changed);
     return copied(changed);
   }

@@ -37,6 +37,7 @@ import { PostgresTokens } from "./tokens.ts";
 import { PostgresUploadSessions } from "./upload_sessions.ts";
 import { PostgresUsers } from "./users.ts";
 import { PostgresAdoptions } from "./adoptions.ts";
+import { PostgresServerOwners } from "./server_owners.ts";
 import { PostgresVariables } from "./variables.ts";
 import { PostgresWebhookDeliveries } from "./webhook_deliveries.ts";
 import { assertKeys } from "./vault_keys.ts";
@@ -129,6 +130,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     uploadSessions: new PostgresUploadSessions(database),
     users: new PostgresUsers(database),
     adoptions: new PostgresAdoptions(database, vault),
+    serverOwners: new PostgresServerOwners(database),
     variables: new PostgresVariables(database, vault),
     webhookDeliveries: new PostgresWebhookDeliveries(database),
   };

@@ -104,12 +104,13 @@ export class PostgresProjects implements Projects {
 
   async #write(row: Revised, change: ProjectChange, at: Date): Promise<ProjectRow | undefined> {
     const { name = row.name, slug = row.slug, settings = row.settings } = change;
-    const { activeDeploymentId = row.active_deployment_id } = change;
+    const { activeDeploymentId = row.active_deployment_id, place } = change;
+    const { location = row.location, serverId = row.server_id } = place ?? {};
     const [changed] = await this.#database.run<readonly ProjectRow[]>(
       (sql) => sql<ProjectRow[]>`
         update projects
         set name = ${name}, slug = ${slug}, settings = ${jsonValue(sql, settings)}, updated_at = ${at},
-          active_deployment_id = ${activeDeploymentId}, search_text = ${searchText(name, slug)}, revision = revision + 1
+          active_deployment_id = ${activeDeploymentId}, location = ${location}, server_id = ${serverId}, search_text = ${searchText(name, slug)}, revision = revision + 1
         where id = ${row.id} and revision = ${row.revision}
         returning ${projectColumns(sql)}`,
       { projects_slug: slugTaken },

@@ -9,7 +9,6 @@ import { allows, demand, type Principal } from "../../domain/identity/permission
 import { isBranchName, type Project, type ProjectLocation, sourceOf } from "../../domain/projects/project.ts";
 import type { PublicEndpoint, ServiceDefinition } from "../../domain/services/service_definition.ts";
 import { resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
-import type { Projects } from "../../ports/projects/projects.ts";
 import type { UploadSessions } from "../../ports/projects/upload_sessions.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 import type { ClaimDomainPorts } from "../domains/claim_domain.ts";
@@ -19,11 +18,18 @@ import type { CheckLocalPathPorts } from "../projects/check_local_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
 import { findUploadSession } from "../projects/uploads/find_upload_session.ts";
 import { linkedSource, type LinkedSourceSettings } from "./sources/linked_source.ts";
+import { refuseAdopted, type RefuseAdoptedPorts } from "./refuse_adopted.ts";
+import { cloudUnsupported, placeProject, type PlaceProjectPorts, storePlace } from "./place_project.ts";
 import { type NewDeployment, makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
 
 export interface DeployProjectPorts
-  extends MakeDeploymentPorts, CheckLocalPathPorts, ClaimDomainPorts, LinkedSourceSettings {
-  readonly projects: Projects;
+  extends
+    MakeDeploymentPorts,
+    CheckLocalPathPorts,
+    ClaimDomainPorts,
+    LinkedSourceSettings,
+    PlaceProjectPorts,
+    RefuseAdoptedPorts {
   readonly uploadSessions: UploadSessions;
   readonly variables: Variables;
 }
@@ -33,7 +39,7 @@ export interface DeployRequest {
   readonly projectId: string;
   readonly uploadSessionId?: string;
   readonly branch?: string;
-  /** Where to build. Both values mean the same, because deployments run on this machine. */
+  /** Where to build. An image for a server is always built there, so both values mean the same. */
   readonly buildStrategy?: "server" | "local";
   readonly environment?: Environment;
   readonly requireApproval?: boolean;
@@ -57,13 +63,19 @@ export function deployProject(ports: DeployProjectPorts) {
   const checkPath = checkDeployedPath(ports);
   const findServices = servicesOf(ports);
   const claimNames = claimEndpointNames(ports);
+  const place = placeProject(ports);
+  const checkAdopted = refuseAdopted(ports);
   return async function (by: Principal, request: DeployRequest): Promise<Deployment> {
-    const project = await ports.projects.find(by.organizationId, request.projectId);
-    if (!project) throw notFound("project");
-    demand(by, "deployment:write", { id: "", projectId: project.id });
+    const found = await ports.projects.find(by.organizationId, request.projectId);
+    if (!found) throw notFound("project");
+    demand(by, "deployment:write", { id: "", projectId: found.id });
     if (request.branch !== undefined && !isBranchName(request.branch))
       throw invalidField("branch", "this is not a valid branch name");
-    refuseUnsupported(request);
+    await checkAdopted(found);
+    const project = await place(by, found, request);
+    if (project.location === "server" && request.buildStrategy === "local") {
+      throw invalidField("buildStrategy", 'an image for a server is built there. Leave it out, or use "server"');
+    }
     const own = ownOf(by, project, request);
     const { environment = "production" } = request;
     const given = await findServices(project, { environment }, request.services);
@@ -76,6 +88,7 @@ export function deployProject(ports: DeployProjectPorts) {
     const { publicEndpoints = project.settings.publicEndpoints ?? [] } = request;
     if (given) resolveEndpoints(given, publicEndpoints);
     if (environment !== "preview") await claimNames(by, project, publicEndpoints);
+    await storePlace(ports, found, project);
     return make(project, {
       ...from,
       plan: { ...planOf(project), publicEndpoints },
@@ -90,7 +103,7 @@ export function deployProject(ports: DeployProjectPorts) {
     const session = await findUpload(by, id);
     // Without a deploy target, the mode of the session decides.
     const isForCloud = target === undefined && session.mode === "cloud";
-    if (ports.localSources.mode === "self-hosted" && isForCloud) refuseUnsupported({ deployTarget: "cloud" });
+    if (ports.localSources.mode === "self-hosted" && isForCloud) throw cloudUnsupported();
     if (ports.localSources.mode === "cloud" && session.mode === "local") {
       throw new Failure(
         "forbidden",
@@ -142,18 +155,4 @@ function hasBranches({ settings }: Project, { kind }: DeploymentSource): boolean
 function noBranches({ kind }: DeploymentSource): Failure {
   const what = kind === "none" ? "an image" : "a folder";
   return invalidField("branch", `${what} has no branches. Leave it out, or deploy from a repository`);
-}
-
-/** Rejects an unsupported deploy target before anything is claimed or stored. */
-function refuseUnsupported({
-  deployTarget = "local",
-  serverId,
-}: Pick<DeployRequest, "deployTarget" | "serverId">): void {
-  const target = deployTarget === "local" && serverId !== undefined ? "server" : deployTarget;
-  if (target !== "local") {
-    throw invalid(
-      "target_unsupported",
-      `Cannot deploy to "${target}": this version runs deployments on its own machine`,
-    );
-  }
 }

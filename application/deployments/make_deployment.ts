@@ -132,7 +132,12 @@ export function needsApproval({ settings }: Pick<Project, "settings">, own: Depl
 }
 
 /** The plan that the settings of a project fix. */
-export function planOf({ settings }: Pick<Project, "settings">): DeploymentPlan {
+export function planOf({
+  location,
+  serverId,
+  settings,
+}: Pick<Project, "location" | "serverId" | "settings">): DeploymentPlan {
+  const isOnServer = location === "server" && serverId !== null;
   return {
     framework: settings.framework ?? null,
     packageManager: settings.packageManager ?? null,
@@ -147,7 +152,9 @@ export function planOf({ settings }: Pick<Project, "settings">): DeploymentPlan 
     port: settings.port ?? null,
     projectType: settings.projectType ?? null,
     healthPath: settings.healthPath ?? null,
-    runtime: settings.runtime ?? null,
+    // A server runs containers only.
+    runtime: isOnServer ? "docker" : (settings.runtime ?? null),
     publicEndpoints: settings.publicEndpoints ?? [],
+    ...(isOnServer && { serverId }),
   };
 }

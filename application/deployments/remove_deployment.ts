@@ -6,20 +6,19 @@ import type { Principal } from "../../domain/identity/permission.ts";
 import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
-import type { Volumes } from "../../ports/services/volumes.ts";
 import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.ts";
 import { dropSource } from "./cleanup/clean_sources.ts";
 import { dropArtifact, type DropArtifactPorts } from "./cleanup/drop_artifact.ts";
-import { dropVolumes } from "../services/drop_volumes.ts";
+import { dropVolumes, type DropVolumesPorts } from "../services/drop_volumes.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { removeInstances } from "../services/remove_instances.ts";
 import { stopServing, type StopServingPorts } from "./stop_serving.ts";
 
-export interface RemoveDeploymentPorts extends DropArtifactPorts, StopServingPorts, AnswerInTimePorts {
+export interface RemoveDeploymentPorts
+  extends DropArtifactPorts, StopServingPorts, AnswerInTimePorts, DropVolumesPorts {
   readonly keptSources: KeptSources;
   readonly liveReleases: LiveReleases;
   readonly runtime: Runtime;
-  readonly volumes: Volumes;
 }
 
 /**

@@ -4,18 +4,21 @@ import type { Project } from "../../domain/projects/project.ts";
 import type { Installation } from "../../ports/identity/installation.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
+import type { ServerEngines } from "../../ports/servers/server_engines.ts";
 import type { Volumes } from "../../ports/services/volumes.ts";
 import { cancelAll, type CancelAllPorts } from "../deployments/cancel_all.ts";
 import { stopInstances } from "../services/stop_instances.ts";
 import { stopServing, type StopServingPorts } from "../deployments/stop_serving.ts";
 import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.ts";
 import { findProject } from "./find_project.ts";
+import { placedPorts } from "../services/placed_ports.ts";
 import { volumeScopes, type VolumeScopes } from "../services/volume_scopes.ts";
 
 export interface RemoveProjectPorts extends CancelAllPorts, StopServingPorts, AnswerInTimePorts {
   readonly installation: Installation;
   readonly projects: Projects;
   readonly runtime: Runtime;
+  readonly serverEngines: ServerEngines;
   readonly volumes: Volumes;
 }
 
@@ -33,24 +36,26 @@ export interface RemovalOptions {
  * meanwhile waits for the same removal.
  */
 export function removeProject(ports: RemoveProjectPorts) {
-  const { deployments, installation, projects, runtime, volumes } = ports;
+  const { deployments, installation, projects, runtime } = ports;
   const find = findProject(ports);
   const endAll = cancelAll(ports);
   const inTime = answerInTime(ports);
   const underWay = new Map<string, Promise<VolumeScopes>>();
   return async function (by: Principal, id: string, options: RemovalOptions = {}): Promise<void> {
     const project = await find(by, id, "project:admin");
-    if (options.volumes) await askForVolumes(id);
+    const { volumes } = placedPorts(ports, project.serverId);
+    if (options.volumes) await askForVolumes(volumes, id);
     let removal = underWay.get(id);
     if (!removal) {
       removal = remove(project).finally(() => underWay.delete(id));
       underWay.set(id, removal);
     }
-    await inTime(removal.then(options.volumes ? removeVolumes : () => {}), takesLong);
+    const rest = removal.then((kept) => (options.volumes ? removeVolumes(volumes, kept) : undefined));
+    await inTime(rest, takesLong);
   };
 
   /** Rejects while volumes that are to be removed cannot be, because the engine is unavailable. */
-  async function askForVolumes(id: string): Promise<void> {
+  async function askForVolumes(volumes: Volumes, id: string): Promise<void> {
     const { isInContainers } = volumeScopes(id, await deployments.ofProject(id));
     if (isInContainers) await volumes.list(id);
   }
@@ -69,7 +74,7 @@ export function removeProject(ports: RemoveProjectPorts) {
   }
 
   /** Runs once nothing uses the volumes any more; those of other projects are in other scopes. */
-  async function removeVolumes({ scopes, isInContainers }: VolumeScopes): Promise<void> {
+  async function removeVolumes(volumes: Volumes, { scopes, isInContainers }: VolumeScopes): Promise<void> {
     if (!isInContainers && !(await installation.usesContainers())) return;
     try {
       for (const scope of scopes) await volumes.remove(scope);

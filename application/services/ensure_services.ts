@@ -1,3 +1,4 @@
+import { serverOf } from "../../domain/deployments/instance_id.ts";
 import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
 import { usesContainers } from "../../domain/deployments/instance_id.ts";
@@ -112,7 +113,7 @@ async function removeLeftovers({ deployments, runtime }: EnsureServicesPorts, mi
   const isImage = record.image !== null;
   // An interrupted changeover may have been one between processes and containers.
   const containers = isImage || (await deployments.ofProject(deployment.projectId)).some(usesContainers);
-  const instances = await runtime.list({ all: isImage, containers });
+  const instances = await runtime.list({ all: isImage, containers, server: serverOf(missing.instanceId) });
   for (const { deploymentId, instanceId, projectId, service } of instances) {
     if (projectId !== deployment.projectId || service !== record.spec.name) continue;
     // A concurrent caller has started it already.

@@ -4,14 +4,17 @@ import type { Principal } from "../../domain/identity/permission.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { Installation } from "../../ports/identity/installation.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
+import type { ServerEngines } from "../../ports/servers/server_engines.ts";
 import type { Volumes } from "../../ports/services/volumes.ts";
 import { findProject } from "../projects/find_project.ts";
+import { placedPorts } from "./placed_ports.ts";
 import { volumeScopes } from "./volume_scopes.ts";
 
 export interface ListVolumesPorts {
   readonly deployments: Deployments;
   readonly installation: Installation;
   readonly projects: Projects;
+  readonly serverEngines: ServerEngines;
   readonly volumes: Volumes;
 }
 
@@ -31,9 +34,10 @@ export interface ProjectVolume {
  */
 export function listVolumes(ports: ListVolumesPorts) {
   const find = findProject(ports);
-  const { deployments, installation, volumes } = ports;
+  const { deployments, installation } = ports;
   return async function (by: Principal, id: string): Promise<readonly ProjectVolume[]> {
-    await find(by, id, "project:read");
+    const project = await find(by, id, "project:read");
+    const { volumes } = placedPorts(ports, project.serverId);
     const ofProject = await deployments.ofProject(id);
     const { scopes, isInContainers } = volumeScopes(id, ofProject);
     // Deleted deployments may have left volumes behind.

@@ -1,6 +1,7 @@
 import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { variablesFor } from "../../domain/projects/service_variables.ts";
+import { invalid } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { ServiceRecord } from "../../domain/services/service_set.ts";
 import { sourceVolume, unnamedVolume } from "../../domain/services/volume_name.ts";
@@ -120,6 +121,12 @@ async function mounted(
   }
   const there = await ports.releaseFolders.digest(deployment.artifactOf ?? deployment.id, mount.path);
   if (!there) return { kind: "volume", name: sourceVolume(mount.path), target, readOnly };
+  if (deployment.plan.serverId !== undefined) {
+    throw invalid(
+      "source_not_there",
+      `Cannot mount ${mount.path} into ${service}: files of the source are on this machine, not on the server. Copy them into the image, or name a volume`,
+    );
+  }
   const path = `${await folderOf({ deployment, ports })}/${innerPath(mount.path)}`;
   return { kind: "path", path: path.replace(/\/$/, ""), target, readOnly };
 }

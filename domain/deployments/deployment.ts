@@ -77,6 +77,8 @@ export interface DeploymentPlan {
   readonly healthPath: string | null;
   readonly runtime: RuntimeName | null;
   readonly publicEndpoints: readonly PublicEndpoint[];
+  /** The server whose container engine builds and runs it; absent for this machine. */
+  readonly serverId?: string;
 }
 
 /** Input for this deployment alone; for everything else the settings of its project apply. */

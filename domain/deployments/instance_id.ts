@@ -2,6 +2,7 @@ import type { Deployment } from "./deployment.ts";
 
 const IN_CONTAINER = "-c";
 
+const ON_SERVER = /-(srv_[a-z0-9]+)-c$/;
 const LONGEST = 40;
 
 /** The deployment that an instance belongs to, and its attempt. */
@@ -10,9 +11,19 @@ export interface InstanceOwner {
   readonly attempts: number | string;
 }
 
-/** Returns the instance id of a service in this attempt; it encodes whether it runs from a folder or an image. */
-export function instanceIdOf({ id, attempts }: InstanceOwner, service: string, kind: "folder" | "image"): string {
-  return `${id}-${plain(service)}-${attempts}${kind === "image" ? IN_CONTAINER : ""}`;
+/** Where an instance runs: from a folder, or from an image on the engine of this machine or of a server. */
+export type InstancePlace = "folder" | "image" | { readonly serverId: string };
+
+/** Returns the instance id of a service in this attempt; it encodes where the instance runs. */
+export function instanceIdOf({ id, attempts }: InstanceOwner, service: string, place: InstancePlace): string {
+  const start = `${id}-${plain(service)}-${attempts}`;
+  if (place === "folder") return start;
+  return place === "image" ? `${start}${IN_CONTAINER}` : `${start}-${place.serverId}${IN_CONTAINER}`;
+}
+
+/** Returns the id of the server that an instance runs on; `null` for this machine. */
+export function serverOf(instanceId: string): string | null {
+  return ON_SERVER.exec(instanceId)?.[1] ?? null;
 }
 
 /** Ids consist of letters, digits, _ and -; any other service name is sanitized and gets a hash to stay unique. */

@@ -15,6 +15,8 @@ export interface ProjectChange {
   readonly name?: string;
   readonly slug?: string;
   readonly settings?: ProjectSettings;
+  /** Where it runs from now on. */
+  readonly place?: Pick<Project, "location" | "serverId">;
   /** The live release; `null` when there is none. */
   readonly activeDeploymentId?: string | null;
 }

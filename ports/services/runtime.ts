@@ -136,6 +136,8 @@ export interface InstanceListOptions {
   readonly all?: boolean;
   /** With `false`, no engine is queried and containers are left out. Defaults to `true`. */
   readonly containers?: boolean;
+  /** Lists only what runs on this server, or with `null` on this machine. Absent: everywhere. */
+  readonly server?: string | null;
 }
 
 /** Options of `remove`. */

@@ -5,3 +5,6 @@ create table adopted_services (
   sealed_service text not null,
   primary key (project_id, service)
 );
+
+-- Finds the servers that projects run on.
+create index projects_server on projects (server_id) where location = 'server';

@@ -8,20 +8,18 @@ import type { LiveReleases } from "../../../ports/deployments/live_releases.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
 import type { PullRequests } from "../../../ports/githost/pull_requests.ts";
 import type { Runtime } from "../../../ports/services/runtime.ts";
-import type { Volumes } from "../../../ports/services/volumes.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
-import { dropVolumes } from "../../services/drop_volumes.ts";
+import { dropVolumes, type DropVolumesPorts } from "../../services/drop_volumes.ts";
 import { removeInstances } from "../../services/remove_instances.ts";
 
 const DRAIN_MS = 30_000;
 
-export interface EndPreviewsPorts extends DropArtifactPorts {
+export interface EndPreviewsPorts extends DropArtifactPorts, DropVolumesPorts {
   readonly clock: Clock;
   readonly edge: Edge;
   readonly liveReleases: LiveReleases;
   readonly pullRequests: Pick<PullRequests, "closed">;
   readonly runtime: Runtime;
-  readonly volumes: Volumes;
 }
 
 /** Runs work that no caller waits for, with ports that stay valid after the caller is done. */

@@ -30,6 +30,7 @@ const READS: Reads = {
   releaseFolders: ["entries", "read", "digest", "find", "list"],
   releaseImages: ["find", "list", "archive"],
   runtime: ["find", "list", "usage", "output"],
+  serverEngines: ["of", "inUse"],
   serviceNetworks: [],
   sources: [],
   uploadFiles: ["list", "read", "stored"],

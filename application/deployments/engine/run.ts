@@ -29,6 +29,7 @@ import type { ReleaseFolders } from "../../../ports/deployments/release_folders.
 import type { ReleaseImages } from "../../../ports/deployments/release_images.ts";
 import type { PullRequests } from "../../../ports/githost/pull_requests.ts";
 import type { Runtime } from "../../../ports/services/runtime.ts";
+import type { ServerEngines } from "../../../ports/servers/server_engines.ts";
 import type { ServiceNetworks } from "../../../ports/services/service_networks.ts";
 import type { Sources } from "../../../ports/projects/sources.ts";
 import type { UploadFiles } from "../../../ports/projects/upload_files.ts";
@@ -67,6 +68,7 @@ export interface EnginePorts {
   readonly releaseFolders: ReleaseFolders;
   readonly releaseImages: ReleaseImages;
   readonly runtime: Runtime;
+  readonly serverEngines: ServerEngines;
   readonly serviceNetworks: ServiceNetworks;
   readonly sources: Sources;
   readonly uploadFiles: UploadFiles;

@@ -34,6 +34,8 @@ import {
   StepFailed,
   Stopped,
 } from "./run.ts";
+import { placedPorts } from "../../services/placed_ports.ts";
+import { planOf } from "../make_deployment.ts";
 import { tidyUp } from "./tidy_up.ts";
 
 /** A run with all ports of the engine. */
@@ -46,7 +48,10 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
   return async function (taken: Deployment, hold: Hold): Promise<void> {
     const project = await ports.projects.find(taken.organizationId, taken.projectId);
     if (!project) return;
-    const fenced = fencedPorts(ports, hold);
+    // Until its build begins, a deployment follows its project; after that, it stays where it was built.
+    const { serverId } = taken.status === "queued" ? planOf(project) : taken.plan;
+    const placed = placedPorts(ports, serverId);
+    const fenced = fencedPorts(placed, hold);
     const run: StepRun = {
       ports: fenced,
       hold,
@@ -67,7 +72,7 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
     } catch (error) {
       return settle(run, error);
     }
-    for (const work of run.backgroundTasks) void work(ports).catch(() => {});
+    for (const work of run.backgroundTasks) void work(placed).catch(() => {});
   };
 }
 

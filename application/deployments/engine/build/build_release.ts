@@ -160,7 +160,7 @@ async function planned(run: StepRun, found: Detection): Promise<DeploymentPlan &
   const plan = settlePlan(deployment.plan, found, { environment, preset: settings.runtime });
   const { containerEngine, installation } = run.ports;
   const runtime = await chooseRuntime({ plan, found }, { containerEngine, preset: settings.runtime });
-  if (runtime === "docker") await installation.noteContainers();
+  if (runtime === "docker" && plan.serverId === undefined) await installation.noteContainers();
   if (plan.projectType !== "static") sayPort(run, runtime, [SOLE_SERVICE]);
   return { ...plan, startCommand: startCommandIn(runtime, plan.startCommand, found), runtime };
 }

@@ -32,7 +32,9 @@ export async function chooseRuntime(
   }
   if (wanted === "process" || (wanted === "auto" && !hasDockerfile && !(needsBuilding(plan) && found.image)))
     return "process";
-  if (!needsBuilding(plan) || (await containerEngine.answers({ withinMs: ENGINE_MS }))) return "docker";
+  // The build itself says why a server cannot be reached.
+  if (!needsBuilding(plan) || plan.serverId !== undefined || (await containerEngine.answers({ withinMs: ENGINE_MS })))
+    return "docker";
   if (wanted === "auto" && !hasDockerfile) return "process";
   const other = hasDockerfile
     ? 'set the projectType of the project to "app" and its startCommand to run it as a process'

@@ -5,19 +5,28 @@ import { PLAIN_CONTAINER, type ServiceSpec } from "../../../../domain/services/s
 import type { ContainerEngine } from "../../../../ports/deployments/container_engine.ts";
 import { ENGINE_MS } from "./choose_runtime.ts";
 
+/** What decides about the runtime of services. */
+export interface ServicesRuntimeOptions {
+  readonly wanted: RuntimeName | "auto";
+  readonly containerEngine: ContainerEngine;
+  readonly isOnServer?: boolean;
+}
+
 /**
  * Chooses one runtime for all services: containers or processes. Rejects an impossible choice before anything is
  * started.
  */
 export async function chooseServicesRuntime(
   specs: readonly ServiceSpec[],
-  { wanted, containerEngine }: { readonly wanted: RuntimeName | "auto"; readonly containerEngine: ContainerEngine },
+  { wanted, containerEngine, isOnServer = false }: ServicesRuntimeOptions,
 ): Promise<RuntimeName> {
   const unfit = specs.map(unfitForProcess).find((reason) => reason !== undefined);
   if (wanted === "process" && unfit) {
     throw invalid("runtime_unsupported", `${unfit}. Set the runtime of the project to "docker"`);
   }
   if (wanted === "process") return wanted;
+  // What starts there says why a server cannot be reached.
+  if (isOnServer) return "docker";
   if (await containerEngine.answers({ withinMs: ENGINE_MS })) return "docker";
   if (wanted === "docker") throw engineNeeded("it is to run in containers");
   if (!unfit) return "process";

@@ -56,8 +56,12 @@ export async function resolveServices(run: StepRun, found: Detection | null): Pr
   const mounting = { ...run.project, isOfPullRequest: run.deployment.pullRequest !== undefined };
   await checkHostMounts({ ...run.ports, localSources: run.settings.localSources })(mounting, specs);
   const { containerEngine, installation } = run.ports;
-  const runtime = await chooseServicesRuntime(specs, { wanted: plan.runtime ?? run.settings.runtime, containerEngine });
-  if (runtime === "docker") await installation.noteContainers();
+  const runtime = await chooseServicesRuntime(specs, {
+    wanted: plan.runtime ?? run.settings.runtime,
+    containerEngine,
+    isOnServer: plan.serverId !== undefined,
+  });
+  if (runtime === "docker" && plan.serverId === undefined) await installation.noteContainers();
   if (!found?.composeFile) {
     sayPort(
       run,

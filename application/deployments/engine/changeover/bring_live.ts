@@ -86,9 +86,9 @@ async function ownInstances({ deployment, ports }: StepRun, former: LiveRelease 
   if (!deployment.steps.some(({ name }) => name === "start")) return {};
   const needed = new Set(former?.deployment.services.map(({ instanceId }) => instanceId));
   const containers = usesContainers(deployment);
-  const own = (await ports.runtime.list({ all: inContainers(deployment), containers })).filter(
-    ({ deploymentId, instanceId }) => deploymentId === deployment.id && !needed.has(instanceId),
-  );
+  const own = (
+    await ports.runtime.list({ all: inContainers(deployment), containers, server: deployment.plan.serverId ?? null })
+  ).filter(({ deploymentId, instanceId }) => deploymentId === deployment.id && !needed.has(instanceId));
   const publicly = publicServices(deployment);
   return Object.groupBy(own, ({ service }) => (publicly.has(service) ? "visited" : "others"));
 }

@@ -1,4 +1,4 @@
-import { instanceIdOf } from "../../../../domain/deployments/instance_id.ts";
+import { instanceIdOf, serverOf } from "../../../../domain/deployments/instance_id.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { type ServiceChange, serviceChanges } from "../../../../domain/services/service_changes.ts";
@@ -47,7 +47,10 @@ export class Changeover {
     this.#moves = plan.keepsUnchanged
       ? serviceChanges(
           plan.wanted,
-          plan.former.map(({ record, runs, service }) => ({ record, stands: canStay(record, service, runs) })),
+          plan.former.map(({ record, runs, service }) => ({
+            record,
+            stands: isSamePlace(plan, service) && canStay(record, service, runs),
+          })),
         )
       : new Map(plan.wanted.map(({ spec }) => [spec.name, this.#former(spec.name) ? "replace" : "add"]));
     this.#signal = AbortSignal.any([run.signal, this.#stop.signal]);
@@ -286,10 +289,17 @@ export class Changeover {
   }
 
   #made({ image, spec }: ServiceRecord): string {
-    return instanceIdOf(this.#plan.owner, spec.name, image === null ? "folder" : "image");
+    const { serverId } = this.#plan.deployment.plan;
+    const inContainer = serverId === undefined ? "image" : { serverId };
+    return instanceIdOf(this.#plan.owner, spec.name, image === null ? "folder" : inContainer);
   }
 
   #former(name: string): RunningService | undefined {
     return this.#plan.former.find(({ record }) => record.spec.name === name);
   }
+}
+
+/** Whether a former service runs where the new one would. */
+function isSamePlace({ deployment }: ChangeoverPlan, { instanceId }: RunningService["service"]): boolean {
+  return instanceId === null || serverOf(instanceId) === (deployment.plan.serverId ?? null);
 }

@@ -34,6 +34,7 @@ type StepRun = Run<
   | "pullRequests"
   | "releaseFolders"
   | "releaseImages"
+  | "serverEngines"
   | "runtime"
   | "serviceSets"
   | "uploadFiles"
@@ -171,7 +172,9 @@ async function removeBegun({ deployment, ports }: StepRun, which: (instance: Ins
   const needed = new Set(deployment.services.map(({ instanceId }) => instanceId));
   const replaced = deployment.replaces === null ? undefined : await ports.deployments.get(deployment.replaces);
   const containers = usesContainers(deployment) || (replaced !== undefined && usesContainers(replaced));
-  const begun = (await ports.runtime.list({ all: inContainers(deployment), containers })).filter(
+  const begun = (
+    await ports.runtime.list({ all: inContainers(deployment), containers, server: deployment.plan.serverId ?? null })
+  ).filter(
     (instance) => instance.deploymentId === deployment.replaces && !needed.has(instance.instanceId) && which(instance),
   );
   for (const { instanceId } of begun) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });

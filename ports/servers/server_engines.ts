@@ -1,0 +1,32 @@
+import type { ContainerEngine } from "../deployments/container_engine.ts";
+import type { ImageBuilder } from "../deployments/image_builder.ts";
+import type { ImageRegistry } from "../deployments/image_registry.ts";
+import type { ReleaseImages } from "../deployments/release_images.ts";
+import type { InstanceEndings } from "../services/instance_endings.ts";
+import type { InstanceSockets } from "../services/instance_sockets.ts";
+import type { RunnableImage, Runtime } from "../services/runtime.ts";
+import type { ServiceNetworks } from "../services/service_networks.ts";
+import type { Volumes } from "../services/volumes.ts";
+
+/** The ports of the container engine of one server. They work like those of this machine's engine. */
+export interface ServerEngine {
+  readonly containerEngine: ContainerEngine;
+  readonly imageBuilder: ImageBuilder;
+  readonly imageRegistry: ImageRegistry;
+  readonly instanceSockets: InstanceSockets;
+  readonly releaseImages: ReleaseImages;
+  readonly runtime: Runtime<RunnableImage> & InstanceEndings;
+  readonly serviceNetworks: ServiceNetworks;
+  readonly volumes: Volumes;
+}
+
+/** The container engines of servers. */
+export interface ServerEngines {
+  /**
+   * Returns the ports of a server's engine, the same ones every time. Nothing is connected until one is used; while the
+   * server cannot be reached, they reject with an `unavailable` failure, code `engine_away`, that says why.
+   */
+  of(serverId: string): ServerEngine;
+  /** Returns the ids of the servers that projects run on. */
+  inUse(): Promise<readonly string[]>;
+}

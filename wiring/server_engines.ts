@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import { DockerContainerEngine } from "../adapters/docker/engine/container_engine.ts";
+import { EngineApi } from "../adapters/docker/engine/engine_api.ts";
+import { DockerImageBuilder } from "../adapters/docker/build/image_builder.ts";
+import { DockerImageRegistry } from "../adapters/docker/images/image_registry.ts";
+import { DockerReleaseImages } from "../adapters/docker/images/release_images.ts";
+import { DockerRuntime } from "../adapters/docker/containers/docker_runtime.ts";
+import { DockerVolumes } from "../adapters/docker/containers/docker_volumes.ts";
+import { DockerServiceNetworks } from "../adapters/docker/networks/service_networks.ts";
+import { EndingHandlers } from "../adapters/shared/ending_handlers.ts";
+import { ServerLink } from "../adapters/ssh/engine/server_link.ts";
+import { targetOf } from "../application/servers/work_on_server.ts";
+import type { InstanceEndings } from "../ports/services/instance_endings.ts";
+import type { ServerConnections } from "../ports/servers/server_connections.ts";
+import type { ServerEngine, ServerEngines } from "../ports/servers/server_engines.ts";
+import type { ServerOwners } from "../ports/servers/server_owners.ts";
+import type { Servers } from "../ports/servers/servers.ts";
+import type { Log } from "../ports/system/log.ts";
+
+/** What the engines of servers are reached through. */
+export interface SshServerEnginesOptions {
+  readonly serverConnections: ServerConnections;
+  readonly serverOwners: ServerOwners;
+  readonly servers: Pick<Servers, "find" | "credentials">;
+  readonly installation: string;
+  /** The folder for notes about instances, with a folder in it for each server. */
+  readonly folder: string;
+  readonly log: Log;
+}
+
+interface Entry {
+  readonly link: ServerLink;
+  readonly engine: ServerEngine & { readonly runtime: DockerRuntime };
+}
+
+/** The engines of servers over SSH: the adapters for Docker, each with the engine of another machine. */
+export class SshServerEngines implements ServerEngines, InstanceEndings, AsyncDisposable {
+  readonly #options: SshServerEnginesOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #endings = new EndingHandlers();
+
+  constructor(options: SshServerEnginesOptions) {
+    this.#options = options;
+  }
+
+  of(serverId: string): ServerEngine {
+    return this.#entry(serverId).engine;
+  }
+
+  inUse(): Promise<readonly string[]> {
+    return this.#options.serverOwners.inUse();
+  }
+
+  onEnding(handler: (instanceId: string) => void): () => void {
+    return this.#endings.add(handler);
+  }
+
+  /** Starts supervising the instances on all servers that projects run on. */
+  async supervise(): Promise<void> {
+    for (const serverId of await this.inUse()) void this.#entry(serverId).engine.runtime.supervise();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const all = [...this.#entries.values()];
+    this.#entries.clear();
+    await Promise.all(all.map(({ engine }) => engine.runtime[Symbol.asyncDispose]()));
+    await Promise.all(all.map(({ link }) => link[Symbol.asyncDispose]()));
+  }
+
+  #entry(serverId: string): Entry {
+    const known = this.#entries.get(serverId);
+    if (known) return known;
+    const link = new ServerLink(this.#options.serverConnections, () => this.#target(serverId));
+    const entry = { link, engine: this.#engine(serverId, link) };
+    entry.engine.runtime.onEnding((instanceId) => this.#endings.notify(instanceId));
+    this.#entries.set(serverId, entry);
+    return entry;
+  }
+
+  async #target(serverId: string) {
+    const { serverOwners, servers } = this.#options;
+    const organizationId = await serverOwners.organizationOf(serverId);
+    if (organizationId === undefined) return undefined;
+    const [server, credentials] = await Promise.all([
+      servers.find(organizationId, serverId),
+      servers.credentials(organizationId, serverId),
+    ]);
+    return server && credentials && { name: server.name, remote: targetOf(server, credentials) };
+  }
+
+  #engine(serverId: string, link: ServerLink): Entry["engine"] {
+    const { folder, installation, log } = this.#options;
+    const address = async () => (await link.connection()).engineAddress;
+    const engine = new EngineApi({ address, name: () => link.name, failure: () => link.failure });
+    const releaseImages = new DockerReleaseImages({ engine, installation });
+    return {
+      containerEngine: new DockerContainerEngine(address),
+      imageBuilder: new DockerImageBuilder({ engine, installation }),
+      imageRegistry: new DockerImageRegistry({ engine, installation, images: releaseImages }),
+      // The processes of another machine are not visible here.
+      instanceSockets: { listening: async () => undefined },
+      releaseImages,
+      runtime: new DockerRuntime({
+        engine,
+        installation,
+        folder: join(folder, serverId),
+        log,
+        watchOnStart: true,
+        reach: async (port) => (await link.connection()).forward(port),
+      }),
+      serviceNetworks: new DockerServiceNetworks({ engine, installation }),
+      volumes: new DockerVolumes({ engine, installation }),
+    };
+  }
+}
