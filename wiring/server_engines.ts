@@ -93,21 +93,23 @@ export class SshServerEngines implements ServerEngines, InstanceEndings, AsyncDi
     const address = async () => (await link.connection()).engineAddress;
     const engine = new EngineApi({ address, name: () => link.name, failure: () => link.failure });
     const releaseImages = new DockerReleaseImages({ engine, installation });
+    const runtime = new DockerRuntime({
+      engine,
+      installation,
+      folder: join(folder, serverId),
+      log,
+      watchOnStart: true,
+      reach: async (port) => (await link.connection()).forward(port),
+    });
     return {
+      adoptedContainers: runtime,
       containerEngine: new DockerContainerEngine(address),
       imageBuilder: new DockerImageBuilder({ engine, installation }),
       imageRegistry: new DockerImageRegistry({ engine, installation, images: releaseImages }),
       // The processes of another machine are not visible here.
       instanceSockets: { listening: async () => undefined },
       releaseImages,
-      runtime: new DockerRuntime({
-        engine,
-        installation,
-        folder: join(folder, serverId),
-        log,
-        watchOnStart: true,
-        reach: async (port) => (await link.connection()).forward(port),
-      }),
+      runtime,
       serviceNetworks: new DockerServiceNetworks({ engine, installation }),
       volumes: new DockerVolumes({ engine, installation }),
     };

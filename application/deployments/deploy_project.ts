@@ -18,7 +18,8 @@ import type { CheckLocalPathPorts } from "../projects/check_local_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
 import { findUploadSession } from "../projects/uploads/find_upload_session.ts";
 import { linkedSource, type LinkedSourceSettings } from "./sources/linked_source.ts";
-import { refuseAdopted, type RefuseAdoptedPorts } from "./refuse_adopted.ts";
+import type { AdoptedPorts } from "./adopted_services.ts";
+import { refuseAdopted } from "./refuse_adopted.ts";
 import { cloudUnsupported, placeProject, type PlaceProjectPorts, storePlace } from "./place_project.ts";
 import { type NewDeployment, makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
 
@@ -29,7 +30,7 @@ export interface DeployProjectPorts
     ClaimDomainPorts,
     LinkedSourceSettings,
     PlaceProjectPorts,
-    RefuseAdoptedPorts {
+    AdoptedPorts {
   readonly uploadSessions: UploadSessions;
   readonly variables: Variables;
 }
@@ -71,7 +72,7 @@ export function deployProject(ports: DeployProjectPorts) {
     demand(by, "deployment:write", { id: "", projectId: found.id });
     if (request.branch !== undefined && !isBranchName(request.branch))
       throw invalidField("branch", "this is not a valid branch name");
-    await checkAdopted(found);
+    await checkAdopted(found, request);
     const project = await place(by, found, request);
     if (project.location === "server" && request.buildStrategy === "local") {
       throw invalidField("buildStrategy", 'an image for a server is built there. Leave it out, or use "server"');

@@ -1,21 +1,23 @@
 import { invalid } from "../../domain/failure.ts";
 import type { Project } from "../../domain/projects/project.ts";
-import type { Adoptions } from "../../ports/migration/adoptions.ts";
-
-export interface RefuseAdoptedPorts {
-  readonly adoptions: Adoptions;
-}
+import type { AdoptedPorts } from "./adopted_services.ts";
+import type { DeployRequest } from "./deploy_project.ts";
 
 /**
- * Refuses to deploy a project that was adopted from a server: its containers run, and deploying would start others beside
- * them that share their volumes.
+ * Refuses what an adopted project cannot do: a preview would claim the ports and volumes of the containers that run, and
+ * services given with a deployment would replace them without their settings.
  */
-export function refuseAdopted({ adoptions }: RefuseAdoptedPorts) {
-  return async function ({ id, location }: Project): Promise<void> {
-    if (location !== "server" || (await adoptions.list(id)).length === 0) return;
-    throw invalid(
-      "project_adopted",
-      "Cannot deploy this project yet: this version records what it adopted and leaves it running, but cannot take it over. Create a project of its own to deploy to that server",
-    );
+export function refuseAdopted({ adoptions }: AdoptedPorts) {
+  return async function (
+    { id }: Project,
+    { environment, services = [] }: Pick<DeployRequest, "environment" | "services">,
+  ): Promise<void> {
+    if (environment !== "preview" && services.length === 0) return;
+    if ((await adoptions.list(id)).length === 0) return;
+    const [what, next] =
+      environment === "preview"
+        ? ["preview an adopted project", "its containers hold the ports and volumes. Deploy it to production"]
+        : ["deploy other services to an adopted project", "change the services in the settings of the project instead"];
+    throw invalid("project_adopted", `Cannot ${what}: ${next}`);
   };
 }

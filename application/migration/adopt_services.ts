@@ -42,7 +42,7 @@ export function adoptServices(ports: AdoptServicesPorts) {
     // Before the server is asked, which takes a while. Storing the project decides.
     if (await ports.projects.findBySlug(by.organizationId, slug)) throw slugTaken(slug);
     const { stack } = await inspect(by, serverId, options);
-    const adoption = adoptionOf(chosenServices(stack, serviceNames));
+    const adoption = adoptionOf(chosenServices(stack, serviceNames), serverId);
     const settings: ProjectSettings = {
       projectType: "services",
       services: adoption.services.map(({ definition }) => definition),

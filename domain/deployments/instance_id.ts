@@ -3,6 +3,8 @@ import type { Deployment } from "./deployment.ts";
 const IN_CONTAINER = "-c";
 
 const ON_SERVER = /-(srv_[a-z0-9]+)-c$/;
+const ADOPTED_ID_LENGTH = 24;
+const ADOPTED = /^(dep_[a-z0-9]+)-([A-Za-z0-9_-]+)-a([0-9a-f]{24})-(prj_[a-z0-9]+)-(srv_[a-z0-9]+)-c$/;
 const LONGEST = 40;
 
 /** The deployment that an instance belongs to, and its attempt. */
@@ -19,6 +21,30 @@ export function instanceIdOf({ id, attempts }: InstanceOwner, service: string, p
   const start = `${id}-${plain(service)}-${attempts}`;
   if (place === "folder") return start;
   return place === "image" ? `${start}${IN_CONTAINER}` : `${start}-${place.serverId}${IN_CONTAINER}`;
+}
+
+/** A container of a server that was not started by Slipway, but adopted as a service of a project. */
+export interface AdoptedInstance {
+  readonly deploymentId: string;
+  readonly projectId: string;
+  readonly serverId: string;
+  readonly service: string;
+  /** The beginning of the container's id, which is enough to identify it. */
+  readonly containerId: string;
+}
+
+/** Returns the instance id of an adopted container; it says everything that a container started here has as labels. */
+export function adoptedInstanceId(adopted: AdoptedInstance): string {
+  const { containerId, deploymentId, projectId, serverId, service } = adopted;
+  const container = containerId.slice(0, ADOPTED_ID_LENGTH);
+  return `${deploymentId}-${service}-a${container}-${projectId}-${serverId}${IN_CONTAINER}`;
+}
+
+/** Returns the adopted container that an instance id names; `undefined` for any other instance. */
+export function adoptedInstance(instanceId: string): AdoptedInstance | undefined {
+  const [, deploymentId, service, containerId, projectId, serverId] = ADOPTED.exec(instanceId) ?? [];
+  if (serverId === undefined) return undefined;
+  return { deploymentId: deploymentId!, service: service!, containerId: containerId!, projectId: projectId!, serverId };
 }
 
 /** Returns the id of the server that an instance runs on; `null` for this machine. */

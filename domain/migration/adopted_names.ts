@@ -1,7 +1,8 @@
 import type { FoundContainer } from "./inventory.ts";
 import type { StackService } from "./stack.ts";
 
-const LONGEST = 63;
+/** Names are part of the ids of instances. */
+const LONGEST = 40;
 
 /** A container with the name that it gets as a service of the project. */
 export interface NamedContainer {
@@ -40,8 +41,8 @@ function numbered(name: string, number: number): string {
   return `${name.slice(0, LONGEST - ending.length)}${ending}`;
 }
 
-/** Names of services have letters, digits, `.`, `_` and `-`. */
+/** Ids of instances have letters, digits, `_` and `-`. */
 function plain(name: string): string {
-  const word = name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+  const word = name.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
   return word.slice(0, LONGEST) || "service";
 }

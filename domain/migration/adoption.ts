@@ -14,11 +14,17 @@ export interface AdoptedService {
   readonly service: string;
   /** The service on the server: `project/service`, or the name of the container. */
   readonly key: string;
+  /** The server that it was found on. */
+  readonly serverId: string;
   readonly containerId: string;
   readonly containerName: string;
   readonly imageId: string;
+  /** Whether it ran when it was adopted. */
+  readonly running: boolean;
   /** The definition that the project got. Where the project still has it, the recipe holds. */
   readonly definition: ServiceDefinition;
+  /** The environment that the container was started with, without what its image brings along. */
+  readonly environment: Readonly<Record<string, string>>;
   /** What creates the same container again; see `FoundContainer`. */
   readonly recipe: Secret;
 }
@@ -34,9 +40,9 @@ export interface Adoption {
 }
 
 /** Turns services of a server into those of a project: one for each container. */
-export function adoptionOf(chosen: readonly StackService[]): Adoption {
+export function adoptionOf(chosen: readonly StackService[], serverId: string): Adoption {
   const named = adoptedNames(chosen);
-  const read = named.map((each) => adopted(each, named));
+  const read = named.map((each) => adopted(each, named, serverId));
   const mounts = named.flatMap(({ container }) => container.mounts);
   const paths = mounts.filter(({ source, type }) => source !== "" && (type === "bind" || type === "volume"));
   return {
@@ -47,7 +53,7 @@ export function adoptionOf(chosen: readonly StackService[]): Adoption {
   };
 }
 
-function adopted(each: NamedContainer, all: readonly NamedContainer[]) {
+function adopted(each: NamedContainer, all: readonly NamedContainer[], serverId: string) {
   const { container, name, service } = each;
   const { definition, warnings } = adoptedDefinition(each, all);
   const own = [...container.environment].filter(
@@ -61,10 +67,13 @@ function adopted(each: NamedContainer, all: readonly NamedContainer[]) {
     service: {
       service: name,
       key: service.key,
+      serverId,
       containerId: container.id,
       containerName: container.name,
       imageId: container.imageId,
+      running: container.state === "running",
       definition,
+      environment: Object.fromEntries(usable.map(([key, value]) => [key, value.reveal()])),
       recipe: container.recipe,
     },
     variables: usable.map(([key, value]) => ({

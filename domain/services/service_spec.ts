@@ -83,7 +83,29 @@ export interface ContainerSpec {
   /** The default capabilities that this container does not get. */
   readonly dropCapabilities: readonly string[];
   readonly limits: ServiceLimits;
+  /** How the container was made that the service was adopted from; everything set above takes precedence. */
+  readonly recipe?: AdoptedRecipe;
 }
+
+/** The recipe of an adopted container. */
+export interface AdoptedRecipe {
+  /** Text that only the adapter for its kind of engine can read. */
+  readonly text: string;
+  /** The parts of it that the service no longer follows, because its definition was changed since. */
+  readonly without: readonly RecipePart[];
+}
+
+export const RECIPE_PARTS = [
+  "command",
+  "entrypoint",
+  "healthcheck",
+  "ports",
+  "resources",
+  "restart",
+  "volumes",
+] as const;
+
+export type RecipePart = (typeof RECIPE_PARTS)[number];
 
 export interface ServiceLimits {
   readonly cpus: number | null;

@@ -2,6 +2,7 @@ import type { ContainerEngine } from "../deployments/container_engine.ts";
 import type { ImageBuilder } from "../deployments/image_builder.ts";
 import type { ImageRegistry } from "../deployments/image_registry.ts";
 import type { ReleaseImages } from "../deployments/release_images.ts";
+import type { AdoptedContainers } from "../services/adopted_containers.ts";
 import type { InstanceEndings } from "../services/instance_endings.ts";
 import type { InstanceSockets } from "../services/instance_sockets.ts";
 import type { RunnableImage, Runtime } from "../services/runtime.ts";
@@ -10,6 +11,7 @@ import type { Volumes } from "../services/volumes.ts";
 
 /** The ports of the container engine of one server. They work like those of this machine's engine. */
 export interface ServerEngine {
+  readonly adoptedContainers: AdoptedContainers;
   readonly containerEngine: ContainerEngine;
   readonly imageBuilder: ImageBuilder;
   readonly imageRegistry: ImageRegistry;

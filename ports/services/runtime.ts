@@ -156,14 +156,18 @@ export interface RemovalOptions {
  * one minute and resets once the instance has stayed up for ten seconds.
  */
 export interface Runtime<From extends Runnable = Runnable> {
-  /** Starts an instance. Resolves once its program was started, not once it responds. */
+  /**
+   * Starts an instance. Resolves once its program was started, not once it responds. With the id of an adopted
+   * container that is there, starts that container as it is.
+   */
   start(request: RunRequest<From>): Promise<Instance>;
   find(instanceId: string): Promise<Instance | undefined>;
   /** Lists every instance of this installation, running or ended, until it is removed. */
   list(options?: InstanceListOptions): Promise<readonly Instance[]>;
   /**
    * Requests a stop, kills the rest of it and its children after `graceMs`, or after its own stop timeout where that is
-   * longer (at most five minutes), and forgets it. Volumes of its scope stay. An unknown id is no error.
+   * longer (at most five minutes), and forgets it. Volumes of its scope stay. An unknown id is no error. An adopted
+   * container is only stopped.
    */
   remove(instanceId: string, options: RemovalOptions): Promise<void>;
   /** Stops its program and starts it again, at the same address. */

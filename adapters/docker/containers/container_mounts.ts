@@ -1,4 +1,5 @@
 import type { RunnableImage, RunnableMount, RunRequest } from "../../../ports/services/runtime.ts";
+import { openRecipe, recipeTargets } from "./adopted_recipe.ts";
 import type { EngineMount } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";
 import type { ImageConfig } from "../engine/images.ts";
@@ -10,7 +11,9 @@ export async function containerMounts(
   volumes: DockerVolumes,
 ): Promise<readonly EngineMount[]> {
   const requested = runs.mounts ?? [];
-  const own = runs.container ? declaredVolumes(image, service, requested) : [];
+  const adopted = runs.container?.recipe ? recipeTargets(openRecipe(runs.container.recipe)) : [];
+  const taken = [...requested.map(({ target }) => target), ...adopted];
+  const own = runs.container ? declaredVolumes(image, service, taken) : [];
   const mounts: EngineMount[] = [];
   for (const mount of [...requested, ...own]) mounts.push(await engineMount(mount, scope, volumes));
   return mounts;
@@ -23,9 +26,9 @@ export async function containerMounts(
 function declaredVolumes(
   { Volumes }: ImageConfig,
   service: string,
-  mounts: readonly RunnableMount[],
+  targets: readonly string[],
 ): readonly RunnableMount[] {
-  const taken = new Set(mounts.map(({ target }) => plainPath(target)));
+  const taken = new Set(targets.map(plainPath));
   return Object.keys(Volumes ?? {})
     .filter((target) => !taken.has(plainPath(target)))
     .map((target) => ({ kind: "volume", name: `${service}:${plainPath(target)}`, target, readOnly: false }));

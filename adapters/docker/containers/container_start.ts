@@ -4,6 +4,8 @@ import type { ContainerFiles, MountedFiles } from "./container_files.ts";
 import { containerMounts } from "./container_mounts.ts";
 import { freeHostPorts } from "./container_ports.ts";
 import { createContainer, type ListedContainer, startContainer } from "../engine/containers.ts";
+import { joinNetworks, type OpenRecipe, openRecipe } from "./adopted_recipe.ts";
+import { recipeRequest } from "./recipe_request.ts";
 import { containerRequest, type ContainerSetting } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
@@ -93,10 +95,12 @@ export class ContainerStart {
     const { engine, own, names, files } = this.#options;
     const network = await setting.network;
     const labels = own.labelled({ ...this.#options.labels, ...instanceLabels(request, setting.ports) });
-    const id = await this.#create(request, { ...setting, network, labels });
+    const recipe = request.runs.container?.recipe && openRecipe(request.runs.container.recipe);
+    const id = await this.#create(request, { ...setting, network, labels }, recipe);
     try {
       await this.#refuseLater(id, labels);
-      await names.join(id, labels);
+      if (!recipe?.sharesNetwork) await names.join(id, labels);
+      if (recipe) await joinNetworks(engine, id, recipe);
       await files.put(id, setting);
       await startContainer(engine, id);
       return id;
@@ -107,10 +111,11 @@ export class ContainerStart {
     }
   }
 
-  async #create(request: ImageRequest, setting: ContainerSetting): Promise<string> {
+  async #create(request: ImageRequest, setting: ContainerSetting, recipe: OpenRecipe | undefined): Promise<string> {
     const { engine, own } = this.#options;
     try {
-      return await createContainer(engine, own.name(request.instanceId, 0), containerRequest(request, setting));
+      const body = recipe ? recipeRequest(request, setting, recipe) : containerRequest(request, setting);
+      return await createContainer(engine, own.name(request.instanceId, 0), body);
     } catch (error) {
       throw error instanceof EngineRefusal && error.status === 409 ? exists() : error;
     }

@@ -51,7 +51,8 @@ function nextStartAt(record: ContainerRecord): Date | null {
 
 /** Whether an earlier version gave up on it because it kept ending, although it should run. */
 export function isGivenUp(record: ContainerRecord): boolean {
-  return record.HostConfig.RestartPolicy.Name === LEFT_ALONE && !isOneShot(record);
+  const isOwnPolicy = record.Config.Labels[LABEL.asFound] === "true";
+  return record.HostConfig.RestartPolicy.Name === LEFT_ALONE && !isOneShot(record) && !isOwnPolicy;
 }
 
 /** Whether the engine should run it but could not start it, such as when its port was in use. */

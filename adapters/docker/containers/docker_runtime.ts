@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import { adoptedInstance } from "../../../domain/deployments/instance_id.ts";
 import { endingNote } from "../../../domain/deployments/ending.ts";
 import { invalid, notFound } from "../../../domain/failure.ts";
+import type { AdoptedContainers } from "../../../ports/services/adopted_containers.ts";
 import type { InstanceEndings } from "../../../ports/services/instance_endings.ts";
 import type { Log } from "../../../ports/system/log.ts";
 import type {
@@ -18,7 +20,8 @@ import { ContainerFiles } from "./container_files.ts";
 import { ContainerListening, reachableFrom, type ReachPort } from "./container_listening.ts";
 import { containerOutput } from "./container_output.ts";
 import { type ContainerRecord, startContainer } from "../engine/containers.ts";
-import { KEPT_RUNNING } from "./container_request.ts";
+import { startAdopted, stopAdopted } from "./adopted_container.ts";
+import { KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
 import { ContainerStart } from "./container_start.ts";
 import {
   endingOf,
@@ -66,7 +69,7 @@ export interface DockerRuntimeOptions {
 
 type Grace = Pick<RemovalOptions, "graceMs">;
 
-const INSTANCE = /^[A-Za-z0-9_-]{1,160}$/;
+const INSTANCE = /^[A-Za-z0-9_-]{1,200}$/;
 const AT_ONCE = 32;
 const LONGEST_GRACE_S = 300;
 const LEFT_AFTER_MS = 600_000;
@@ -75,7 +78,7 @@ const LEFT_AFTER_MS = 600_000;
  * Runs images as containers of a Docker Engine. The engine keeps all state of the containers and restarts those that
  * end, so any number of servers may come and go.
  */
-export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
+export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings, AdoptedContainers {
   readonly #engine: EngineApi;
   readonly #starting: StartingMarks;
   readonly #notes: EndingNotes;
@@ -161,6 +164,8 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
       throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
     }
     if (this.#watchOnStart) void this.supervise();
+    const adopted = await this.#adopted(request.instanceId).catch(refused("inspect the instance"));
+    if (adopted) return this.#described(await startAdopted(this.#engine, adopted).catch(refused("start this")));
     using _ = await this.#starting.mark(request.instanceId);
     const id = await this.#start.start(request);
     // Whether it listens is not worth waiting for: at this moment hardly any program does.
@@ -186,6 +191,8 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
   async remove(instanceId: string, { graceMs, beforeForgetting }: RemovalOptions): Promise<void> {
     await this.#alone(instanceId, async () => {
       for (let record; (record = await this.#own.find(instanceId));) {
+        if (this.#own.isAdopted(record))
+          return stopAdopted(record, () => this.#leave(record!, "stop", graceMs), beforeForgetting);
         const { Id } = record;
         const scope = scopeOf(record.Config.Labels);
         // A container that cannot be stopped, for whatever reason, is removed by force.
@@ -204,6 +211,10 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     return this.#alone(instanceId, async () => {
       const record = await this.#own.find(instanceId);
       if (!record) throw notFound("instance");
+      if (this.#own.isAdopted(record)) {
+        await this.#leave(record, "restart", graceMs);
+        return this.#described(await this.#own.find(instanceId));
+      }
       const { restarts } = await this.#described(record);
       if (!isOneShot(record)) await setRestartPolicy(this.#engine, record, KEPT_RUNNING);
       // The engine's restart count begins anew from here. Renaming works best while nothing runs, but stopping the
@@ -243,6 +254,16 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
       if (isRefusal(error, 404) || isRefusal(error, 409)) return [];
       return refused("read the output of the instance")(error);
     });
+  }
+
+  async rest(instanceId: string): Promise<void> {
+    const record = await this.#adopted(instanceId).catch(refused("inspect the instance"));
+    if (record && !isUp(record)) await setRestartPolicy(this.#engine, record, LEFT_ALONE);
+  }
+
+  async #adopted(instanceId: string): Promise<ContainerRecord | undefined> {
+    const record = adoptedInstance(instanceId) && (await this.#own.find(instanceId));
+    return record && this.#own.isAdopted(record) ? record : undefined;
   }
 
   async #instance(containerId: string): Promise<Instance | undefined> {

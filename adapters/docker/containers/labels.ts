@@ -31,6 +31,8 @@ export const LABEL = {
   generation: "slipway.generation",
   volume: "slipway.volume",
   files: "slipway.files",
+  /** Marks a container that was made like an adopted one, with its restart policy. */
+  asFound: "slipway.as-found",
 } as const;
 
 const OWN = /^slipway\./i;

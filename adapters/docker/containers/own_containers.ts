@@ -1,3 +1,4 @@
+import { type AdoptedInstance, adoptedInstance } from "../../../domain/deployments/instance_id.ts";
 import {
   type ContainerRecord,
   inspectContainer,
@@ -55,6 +56,11 @@ export class OwnContainers {
 
   /** Inspects the container of an instance. */
   async find(instanceId: string): Promise<ContainerRecord | undefined> {
+    const adopted = adoptedInstance(instanceId);
+    return (adopted && (await this.#adopted(adopted, instanceId))) ?? this.#started(instanceId);
+  }
+
+  async #started(instanceId: string): Promise<ContainerRecord | undefined> {
     const known = this.#ids.get(instanceId);
     const record = known === undefined ? undefined : await this.inspect(known);
     if (record) return record;
@@ -63,6 +69,28 @@ export class OwnContainers {
     const found = first && (await this.inspect(first.Id));
     if (found) this.#ids.set(instanceId, found.Id);
     return found;
+  }
+
+  /** Inspects an adopted container. Its labels are what the id of its instance says. */
+  async #adopted(adopted: AdoptedInstance, instanceId: string): Promise<ContainerRecord | undefined> {
+    const { containerId, deploymentId, projectId, service } = adopted;
+    const record = await inspectContainer(this.#engine, containerId, { timeoutMs: this.#readMs });
+    const labels = {
+      [LABEL.instance]: instanceId,
+      [LABEL.deployment]: deploymentId,
+      [LABEL.project]: projectId,
+      [LABEL.service]: service,
+      [LABEL.scope]: projectId,
+      [LABEL.ports]: "",
+      [LABEL.oneShot]: "false",
+    };
+    return record && { ...record, Config: { ...record.Config, Labels: { ...record.Config.Labels, ...labels } } };
+  }
+
+  /** Whether a container was adopted, not started here. */
+  isAdopted({ Id, Config }: Pick<ContainerRecord, "Id" | "Config">): boolean {
+    const adopted = adoptedInstance(Config.Labels[LABEL.instance] ?? "");
+    return adopted !== undefined && Id.startsWith(adopted.containerId);
   }
 
   /** Inspects a container; `undefined` if it is gone or not ours. */

@@ -8,6 +8,8 @@ export interface ContainerRecipe {
   readonly hostConfig: Fields;
   /** The settings of its membership in each network, by name. */
   readonly endpoints: Readonly<Record<string, Fields>>;
+  /** What creates those networks. */
+  readonly networks: Readonly<Record<string, Fields>>;
 }
 
 /** Settings that belong to the image or the environment of a container, or that only say how it was attached. */
@@ -15,19 +17,26 @@ const LEFT_CONFIG = ["Env", "Image", "AttachStdin", "AttachStdout", "AttachStder
 /** Facts about the former container that the engine does not take, or that it sets itself. */
 const LEFT_HOST_CONFIG = ["ContainerIDFile", "ConsoleSize"];
 const ENDPOINT_SETTINGS = ["IPAMConfig", "Links", "DriverOpts", "GwPriority"];
+const NETWORK_SETTINGS = ["Driver", "Internal", "Attachable", "EnableIPv6", "Options", "Labels"];
 const ID = /^[0-9a-f]{64}$/;
 
 /**
  * Derives from an inspected container what creates the same one again. What equals the image's own configuration is
  * left out, so that another image brings its own. Volumes that the engine named itself are mounted by their name.
  */
-export function containerRecipe(inspected: Fields, imageConfig: Fields): ContainerRecipe {
+export function containerRecipe(
+  inspected: Fields,
+  imageConfig: Fields,
+  networks: readonly Fields[] = [],
+): ContainerRecipe {
+  const endpoints = endpointsOf(inspected);
   const config = fieldsOf(inspected["Config"]);
   const hostConfig = fieldsOf(inspected["HostConfig"]);
   return {
     config: configOf(config, { imageConfig, id: textOf(inspected["Id"]) }),
     hostConfig: { ...kept(hostConfig, LEFT_HOST_CONFIG), ...ownedVolumes(inspected, hostConfig) },
-    endpoints: endpointsOf(inspected),
+    endpoints,
+    networks: networksOf(endpoints, networks),
   };
 }
 
@@ -93,6 +102,18 @@ function endpointsOf(inspected: Fields): ContainerRecipe["endpoints"] {
     const settings = ENDPOINT_SETTINGS.filter((key) => !isEmpty(endpoint[key])).map((key) => [key, endpoint[key]]);
     const aliases = aliasesOf(endpoint, id);
     return [name, { ...Object.fromEntries(settings), ...(aliases.length > 0 && { Aliases: aliases }) }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Returns the settings of the networks that a container is in, with the addresses where it has a fixed one. */
+function networksOf(endpoints: ContainerRecipe["endpoints"], networks: readonly Fields[]): ContainerRecipe["networks"] {
+  const used = networks.filter((network) => textOf(network["Name"]) in endpoints);
+  const entries = used.map((network) => {
+    const name = textOf(network["Name"]);
+    const hasFixedAddress = !isEmpty(endpoints[name]!["IPAMConfig"]);
+    const keys = [...NETWORK_SETTINGS, ...(hasFixedAddress ? ["IPAM"] : [])];
+    return [name, Object.fromEntries(keys.filter((key) => !isEmpty(network[key])).map((key) => [key, network[key]]))];
   });
   return Object.fromEntries(entries);
 }

@@ -36,6 +36,7 @@ class Reading {
   readonly #engine: EngineApi;
   readonly #signal: AbortSignal | undefined;
   readonly #progress: Progress;
+  #networks: readonly Fields[] = [];
   readonly #images = new Map<string, Promise<Fields | undefined>>();
 
   constructor(engine: EngineApi, { signal, progress = () => {} }: ReadOptions) {
@@ -54,6 +55,7 @@ class Reading {
     const names = itemsOf(listed).map(fieldsOf);
     this.#progress(`Found ${names.length} ${names.length === 1 ? "container" : "containers"}`);
     const unread: { name: string; reason: string }[] = [];
+    this.#networks = itemsOf(networks).map(fieldsOf);
     const containers = await this.#containers(names, unread);
     return {
       runtime: runtimeOf(fieldsOf(version)),
@@ -93,7 +95,7 @@ class Reading {
       image = imageId === "" ? Promise.resolve(undefined) : this.#known(`/images/${encodeURIComponent(imageId)}/json`);
       this.#images.set(imageId, image);
     }
-    return foundContainer(inspected, await image);
+    return foundContainer(inspected, await image, this.#networks);
   }
 
   async #known(path: string): Promise<Fields | undefined> {

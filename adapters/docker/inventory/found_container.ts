@@ -26,13 +26,17 @@ type Fields = Readonly<Record<string, Loose>>;
 
 const NANOSECONDS = 1e6;
 
-/** Reads an inspected container, with its inspected image if the engine has it. */
-export function foundContainer(inspected: Fields, image: Fields | undefined): FoundContainer {
+/** Reads an inspected container, with its inspected image if the engine has it, and the networks of the engine. */
+export function foundContainer(
+  inspected: Fields,
+  image: Fields | undefined,
+  networks: readonly Fields[] = [],
+): FoundContainer {
   const config = fieldsOf(inspected["Config"]);
   const hostConfig = fieldsOf(inspected["HostConfig"]);
   const state = fieldsOf(inspected["State"]);
   const id = textOf(inspected["Id"]);
-  const recipe = containerRecipe(inspected, fieldsOf(image?.["Config"]));
+  const recipe = containerRecipe(inspected, fieldsOf(image?.["Config"]), networks);
   return {
     id,
     name: textOf(inspected["Name"]).replace(/^\//, ""),

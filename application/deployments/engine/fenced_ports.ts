@@ -7,6 +7,7 @@ type Overrides = { readonly [Port in keyof EnginePorts]?: Partial<EnginePorts[Po
 
 /** Methods that change nothing. Every other method is fenced, so that a method added to a port is safe by default. */
 const READS: Reads = {
+  adoptions: ["list"],
   builder: [],
   clock: ["now"],
   serviceSets: ["read"],

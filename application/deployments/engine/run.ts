@@ -6,6 +6,7 @@ import { Failure } from "../../../domain/failure.ts";
 import type { BaseImages } from "../../../domain/image/base_images.ts";
 import type { Project, RuntimeName } from "../../../domain/projects/project.ts";
 import type { Secret } from "../../../domain/secret.ts";
+import type { Adoptions } from "../../../ports/migration/adoptions.ts";
 import type { Builder } from "../../../ports/deployments/builder.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
 import type { ServiceSets } from "../../../ports/deployments/service_sets.ts";
@@ -45,6 +46,7 @@ import type { Slots } from "../../system/slots.ts";
 
 /** All ports of the engine. */
 export interface EnginePorts {
+  readonly adoptions: Adoptions;
   readonly builder: Builder;
   readonly clock: Clock;
   readonly serviceSets: ServiceSets;

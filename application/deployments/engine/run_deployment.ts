@@ -36,6 +36,7 @@ import {
 } from "./run.ts";
 import { placedPorts } from "../../services/placed_ports.ts";
 import { planOf } from "../make_deployment.ts";
+import { restReplaced } from "./changeover/adopted_release.ts";
 import { tidyUp } from "./tidy_up.ts";
 
 /** A run with all ports of the engine. */
@@ -123,7 +124,10 @@ async function leaveFormer(run: StepRun, which: readonly ("retire" | "clean")[])
   const served = deployment.environment === "preview" ? project : { ...project, activeDeploymentId: deployment.id };
   const later: RunInBackground = (work) => run.backgroundTasks.push(work);
   const works = {
-    retire: () => retire(run),
+    retire: async () => {
+      await retire(run);
+      await restReplaced(run);
+    },
     clean: async () => {
       await dropUpload(run.ports, deployment);
       const wereAny = await cleanReleases(run.ports, run.settings.rollbackWindow, later)(served);

@@ -8,6 +8,7 @@ import { transition } from "../../../../domain/deployments/transitions.ts";
 import { claimEndpointNames } from "../../../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../../../projects/check_deployed_path.ts";
 import { servicesOf } from "../../../projects/services_of.ts";
+import { withRecipes } from "../../adopted_services.ts";
 import { deploymentVariables } from "../../deployment_variables.ts";
 import { linkedSource } from "../../sources/linked_source.ts";
 import { needsApproval, planOf } from "../../make_deployment.ts";
@@ -19,6 +20,7 @@ import { type Run, logLine, store } from "../run.ts";
 
 /** A run with the ports of this step. */
 type StepRun = Run<
+  | "adoptions"
   | "domains"
   | "hostFolders"
   | "liveReleases"
@@ -66,7 +68,11 @@ async function presentInput(run: StepRun): Promise<BuildInput> {
   const serviceSet = await ports.serviceSets.read(id);
   const given = own.services
     ? checkVariables(serviceSet?.given ?? [], environment, target)
-    : await servicesOf({ ...ports, localSources: settings.localSources })(project, deployment);
+    : await withRecipes(
+        ports,
+        project,
+        await servicesOf({ ...ports, localSources: settings.localSources })(project, deployment),
+      );
   const from = await presentSource(run, given);
   const publicEndpoints = own.publicEndpoints ?? project.settings.publicEndpoints ?? [];
   if (given) resolveEndpoints(given, publicEndpoints);

@@ -5,6 +5,7 @@ import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import type { LiveRelease } from "../../../../ports/deployments/live_releases.ts";
 import { checkHostMounts } from "../../../projects/check_host_mounts.ts";
 import { ensureServices } from "../../../services/ensure_services.ts";
+import { adoptedRelease, restoreAdopted } from "./adopted_release.ts";
 import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
 import type { Outcome, RunningService } from "./changeover_plan.ts";
 import { publicServices } from "../../../../domain/services/public_services.ts";
@@ -17,6 +18,7 @@ import { pendingService, serviceEvent, publishService, withService } from "./ser
 
 /** A run with the ports of this step. */
 type StepRun = Run<
+  | "adoptions"
   | "domains"
   | "edge"
   | "healthProbe"
@@ -73,7 +75,8 @@ export async function restoreFormer(run: StepRun): Promise<void> {
   // These replaced former instances, possibly of a renamed service, and must be gone before those start again.
   for (const { instanceId } of others) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
   let failure: { readonly error: unknown } | undefined;
-  if (former) await ensureServices(ports, former.deployment).catch((error: unknown) => (failure = { error }));
+  const restored = former ? ensureServices(ports, former.deployment) : restoreAdopted(run);
+  await restored.catch((error: unknown) => (failure = { error }));
   const routes = former ? await routesTo(ports, former.project, former.deployment, settings.baseDomain) : [];
   await ports.edge.switch(scopeOf(deployment), routes);
   for (const { instanceId } of visited) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
@@ -113,7 +116,7 @@ async function changeoverTo(run: StepRun, former: LiveRelease | undefined): Prom
   const isPreview = deployment.environment === "preview";
   await forgetAttempt(run);
   return new Changeover(run, {
-    former: former ? await runningServicesOf(run, former.deployment) : [],
+    former: former ? await runningServicesOf(run, former.deployment) : await adoptedRelease(run),
     wanted: await recordsOf(ports, deployment),
     deployment,
     owner: deployment,

@@ -158,7 +158,9 @@ export class Changeover {
    * A service that is or becomes public runs beside its former version, so that visitors notice nothing. So does a
    * process that others know by address, until they are replaced; containers use names, and two of one could conflict.
    */
-  #mayStandBeside({ image, spec: { name } }: ServiceRecord): boolean {
+  #mayStandBeside({ image, spec: { container, name } }: ServiceRecord): boolean {
+    // It has ports of the server to itself.
+    if (container.recipe) return false;
     if (this.#plan.publicServices.has(name) || this.#former(name)?.isPublic) return true;
     return (
       image === null && this.#plan.wanted.some(({ spec }) => spec.dependsOn.some(({ service }) => service === name))

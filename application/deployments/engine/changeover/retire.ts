@@ -1,5 +1,5 @@
 import type { Deployment } from "../../../../domain/deployments/deployment.ts";
-import { usesContainers } from "../../../../domain/deployments/instance_id.ts";
+import { adoptedInstance, usesContainers } from "../../../../domain/deployments/instance_id.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
 import { isInUse } from "../../../services/instance_in_use.ts";
 import { cleanImages } from "../../cleanup/clean_images.ts";
@@ -23,7 +23,7 @@ export async function retire(run: Run<"runtime">, live: Pick<Deployment, "servic
   const former = (await runtime.list({ containers })).filter(
     ({ projectId, instanceId }) => projectId === deployment.projectId && !needed.has(instanceId),
   );
-  const retired: Instance[] = [];
+  const retired: Instance[] = await adoptedIn(run, replaced, needed);
   for (const instance of former) if (!(await isOfPreview(run, instance.deploymentId))) retired.push(instance);
   if (retired.length > 0) run.backgroundTasks.push((ports) => removeRetired(ports, retired));
 }
@@ -43,6 +43,19 @@ async function removeRetired(ports: BackgroundPorts, retired: readonly Instance[
   await Promise.all(removed);
   // Their images were in use until now.
   if (retired.some(({ image }) => image !== null)) await cleanImages(ports)();
+}
+
+/** The adopted containers of a former release that this one no longer has: an engine does not list them as ours. */
+async function adoptedIn(
+  { ports }: Run<"runtime">,
+  replaced: Deployment | undefined,
+  needed: ReadonlySet<string | null>,
+): Promise<Instance[]> {
+  const ids = (replaced?.services ?? []).flatMap(({ instanceId }) => instanceId ?? []);
+  const left = ids.filter((instanceId) => adoptedInstance(instanceId) && !needed.has(instanceId));
+  return (await Promise.all(left.map((instanceId) => ports.runtime.find(instanceId)))).filter(
+    (each) => each !== undefined,
+  );
 }
 
 async function isOfPreview(run: Run, deploymentId: string): Promise<boolean> {

@@ -33,6 +33,7 @@ type StepRun = Run<
   | "liveReleases"
   | "pullRequests"
   | "releaseFolders"
+  | "adoptions"
   | "releaseImages"
   | "serverEngines"
   | "runtime"

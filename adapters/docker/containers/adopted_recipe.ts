@@ -1,0 +1,84 @@
+import type { AdoptedRecipe, RecipePart } from "../../../domain/services/service_spec.ts";
+import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A recipe as it is applied: without the parts that the service no longer follows. */
+export interface OpenRecipe {
+  readonly config: Fields;
+  readonly hostConfig: Fields;
+  /** The settings of its membership in each network besides that of its project. */
+  readonly endpoints: Readonly<Record<string, Fields>>;
+  /** What creates those networks where there are none. */
+  readonly networks: Readonly<Record<string, Fields>>;
+  /** Whether it uses the network of the machine or of another container, and so none of its own. */
+  readonly sharesNetwork: boolean;
+}
+
+const CONFIG_PARTS: Readonly<Partial<Record<RecipePart, readonly string[]>>> = {
+  command: ["Cmd"],
+  entrypoint: ["Entrypoint"],
+  healthcheck: ["Healthcheck"],
+  ports: ["ExposedPorts"],
+  volumes: ["Volumes"],
+};
+const HOST_PARTS: Readonly<Partial<Record<RecipePart, readonly string[]>>> = {
+  ports: ["PortBindings", "PublishAllPorts"],
+  resources: ["Memory", "MemorySwap", "NanoCpus", "CpuQuota", "CpuPeriod"],
+  restart: ["RestartPolicy"],
+  volumes: ["Binds", "Mounts", "Tmpfs", "VolumesFrom"],
+};
+/** Networks that every engine has; a project's own takes their place. */
+const BUILT_IN = new Set(["bridge", "default", "host", "none"]);
+
+/** Reads the recipe of an adopted container. */
+export function openRecipe({ text, without }: AdoptedRecipe): OpenRecipe {
+  const { config = {}, hostConfig = {}, endpoints = {}, networks = {} } = JSON.parse(text) as Partial<OpenRecipe>;
+  const { NetworkMode: mode, AutoRemove: _, ...host } = less(hostConfig, without, HOST_PARTS);
+  const sharesNetwork = typeof mode === "string" && /^(?:host|none|container:|ns:)/.test(mode);
+  const others = Object.entries(endpoints).filter(([name]) => !BUILT_IN.has(name));
+  return {
+    config: less(config, without, CONFIG_PARTS),
+    hostConfig: sharesNetwork ? { ...host, NetworkMode: mode } : host,
+    endpoints: sharesNetwork ? {} : Object.fromEntries(others),
+    networks,
+    sharesNetwork,
+  };
+}
+
+function less(
+  fields: Fields,
+  without: readonly RecipePart[],
+  parts: Readonly<Partial<Record<RecipePart, readonly string[]>>>,
+) {
+  const left = new Set(without.flatMap((part) => parts[part] ?? []));
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !left.has(key))) as Fields;
+}
+
+/** Returns the paths in the container that a recipe mounts something at. */
+export function recipeTargets({ hostConfig }: OpenRecipe): readonly string[] {
+  const { Binds: binds, Mounts: mounts, Tmpfs: tmpfs } = hostConfig;
+  return [
+    ...(Array.isArray(binds) ? binds : []).map((bind: unknown) => String(bind).split(":")[1] ?? ""),
+    ...(Array.isArray(mounts) ? mounts : []).map((mount: unknown) => String((mount as { Target?: unknown }).Target)),
+    ...Object.keys((tmpfs as object | undefined) ?? {}),
+  ];
+}
+
+/** Connects a container that was not started yet to the networks of its recipe, and makes those that are missing. */
+export async function joinNetworks(engine: EngineApi, containerId: string, recipe: OpenRecipe): Promise<void> {
+  for (const [name, endpoint] of Object.entries(recipe.endpoints)) {
+    const network = `/networks/${encodeURIComponent(name)}`;
+    if (!(await engine.known("GET", network))) await makeNetwork(engine, name, recipe.networks[name] ?? {});
+    await engine.request("POST", `${network}/connect`, { json: { Container: containerId, EndpointConfig: endpoint } });
+  }
+}
+
+async function makeNetwork(engine: EngineApi, name: string, settings: Fields): Promise<void> {
+  try {
+    await engine.request("POST", "/networks/create", { json: { ...settings, Name: name, CheckDuplicate: true } });
+  } catch (error) {
+    // Another service was faster.
+    if (!(error instanceof EngineRefusal && error.status === 409)) throw error;
+  }
+}
