@@ -29,6 +29,8 @@ export interface MemoryMachine {
   readonly programs?: ReadonlyMap<string, MemoryProgram>;
   /** What its container engine has, or why it has none to use. Absent: none is installed. */
   readonly engine?: Inventory | "missing" | "forbidden" | "stopped";
+  /** Users who may log in, but not use the engine. */
+  readonly forbidden?: readonly string[];
   /** Text files by absolute path; `null` for one that the user may not read. */
   readonly files?: ReadonlyMap<string, string | null>;
   /** How it reacts to a connection: logs in (the default), never responds, or hangs up at once. */

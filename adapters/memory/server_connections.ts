@@ -17,8 +17,7 @@ export class MemoryServerConnections implements ServerConnections {
     options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
   ): Promise<ServerConnection> {
     const session = await this.#hosts.connect(target, options);
-    const machine = this.#hosts.machineAt(target);
-    const { engine = "missing" } = machine ?? {};
+    const engine = engineFor(target, this.#hosts.machineAt(target));
     if (typeof engine === "string") {
       await session[Symbol.asyncDispose]();
       throw new Failure("remote_failed", `engine_${engine}`, `Cannot use the containers of ${target.host}: ${engine}.`);
@@ -30,6 +29,9 @@ export class MemoryServerConnections implements ServerConnections {
       forward: async (port) => port,
       readFile: async (path, { maxBytes, signal }) => {
         signal?.throwIfAborted();
+        const machine = this.#hosts.machineAt(target);
+        if (!machine)
+          throw new Failure("remote_failed", "unreachable", `Cannot read files of ${target.host}: it is gone.`);
         return content(machine, path, maxBytes);
       },
       [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
@@ -37,8 +39,13 @@ export class MemoryServerConnections implements ServerConnections {
   }
 }
 
-function content(machine: MemoryMachine | undefined, path: string, maxBytes: number): Uint8Array | UnreadableFile {
-  const files = machine?.files ?? new Map<string, string | null>();
+/** What a user finds of the engine of a machine. */
+function engineFor({ user }: RemoteTarget, machine: MemoryMachine | undefined): NonNullable<MemoryMachine["engine"]> {
+  return machine?.forbidden?.includes(user) ? "forbidden" : (machine?.engine ?? "missing");
+}
+
+function content(machine: MemoryMachine, path: string, maxBytes: number): Uint8Array | UnreadableFile {
+  const files = machine.files ?? new Map<string, string | null>();
   const text = files.get(path);
   if (text === null) return "forbidden";
   if (text === undefined) return files.keys().some((file) => file.startsWith(`${path}/`)) ? "no_file" : "absent";
