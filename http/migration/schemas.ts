@@ -1,8 +1,8 @@
 import { t } from "elysia";
-import { CONTAINER_STATES } from "../../domain/migration/inventory.ts";
+import type { ContainerState, FoundMount } from "../../domain/migration/inventory.ts";
 import { ServiceSchema } from "../projects/service_schemas.ts";
 import { ProjectView } from "../projects/schemas.ts";
-import { about, described, done, explained, integer, nullable, object, oneOf, text, Time } from "../schema.ts";
+import { about, described, done, explained, integer, nullable, object, text, Time } from "../schema.ts";
 
 const serverId = text(64, { description: "ID of the server", examples: ["srv_01m7edka8326kz9mv55sbbg868"] });
 
@@ -21,6 +21,24 @@ export const AdoptBody = object({
 
 const texts = t.Array(t.String());
 
+const MOUNT: Readonly<Record<FoundMount["type"], string>> = {
+  volume: "A volume of the engine",
+  bind: "A path of the server",
+  tmpfs: "Memory, empty at every start",
+  other: "Something unusual, such as a pipe or a part of an image",
+};
+
+const STATE: Readonly<Record<ContainerState, string>> = {
+  created: "Created, but never started",
+  running: "Running",
+  paused: "Suspended",
+  restarting: "Waiting for its next start after it ended",
+  removing: "Being removed",
+  exited: "Stopped or ended",
+  dead: "Broken: the engine could not remove it",
+  unknown: "In a state that is not known here",
+};
+
 const Variable = object(
   described(
     { key: t.String(), secret: t.Boolean(), value: nullable(t.String()) },
@@ -36,7 +54,7 @@ const Variable = object(
 const Mount = object(
   described(
     {
-      type: oneOf(["volume", "bind", "tmpfs", "other"]),
+      type: explained(MOUNT),
       source: t.String(),
       target: t.String(),
       readOnly: t.Boolean(),
@@ -91,7 +109,11 @@ export const FoundServiceView = object(
       dependsOn: texts,
       restart: t.String({ examples: ["unless-stopped"] }),
       healthcheck: nullable(Health),
-      state: oneOf([...CONTAINER_STATES, "partial", "absent"]),
+      state: explained({
+        ...STATE,
+        partial: "Some of its containers run, others do not",
+        absent: "Declared in a compose file, but without a container",
+      }),
       labels: t.Record(t.String(), t.String()),
       drift: texts,
       managedBy: nullable(t.String({ examples: ["Coolify"] })),
@@ -125,7 +147,7 @@ export const FoundServiceView = object(
 
 const Managed = object(
   described(
-    { name: t.String(), containerId: t.String(), state: oneOf(CONTAINER_STATES), image: t.String() },
+    { name: t.String(), containerId: t.String(), state: explained(STATE), image: t.String() },
     { name: "Name of the container", containerId: "ID of the container", state: "State", image: "Image" },
   ),
   { title: "ManagedContainer" },

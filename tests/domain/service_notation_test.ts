@@ -82,20 +82,20 @@ describe("durationMs()", () => {
 
 describe("portEntry()", () => {
   test.each([
-    [80, [80], "tcp", null],
-    ["80", [80], "tcp", null],
-    ["8080:80", [80], "tcp", "8080"],
-    ["127.0.0.1:53:53/udp", [53], "udp", "53"],
-    ["127.0.0.1::80", [80], "tcp", null],
-    ["[::1]:8080:80/tcp", [80], "tcp", "8080"],
-    ["::1:8080:80", [80], "tcp", "8080"],
-    ["localhost:8080:80", [80], "tcp", "8080"],
-    ["3000-3002", [3000, 3001, 3002], "tcp", null],
-    ["4000-4001:3000-3001", [3000, 3001], "tcp", "4000-4001"],
-    ["4000-4009:80", [80], "tcp", "4000-4009"],
-    ["443/UDP", [443], "udp", null],
-  ])("reads %j", (given, ports, protocol, published) => {
-    expect(portEntry(given)).toEqual({ value: { ports, protocol, published } } as never);
+    [80, { ports: [80], protocol: "tcp", published: null, address: null }],
+    ["80", { ports: [80], protocol: "tcp", published: null, address: null }],
+    ["8080:80", { ports: [80], protocol: "tcp", published: "8080", address: null }],
+    ["127.0.0.1:53:53/udp", { ports: [53], protocol: "udp", published: "53", address: "127.0.0.1" }],
+    ["127.0.0.1::80", { ports: [80], protocol: "tcp", published: null, address: "127.0.0.1" }],
+    ["[::1]:8080:80/tcp", { ports: [80], protocol: "tcp", published: "8080", address: "[::1]" }],
+    ["::1:8080:80", { ports: [80], protocol: "tcp", published: "8080", address: "::1" }],
+    ["localhost:8080:80", { ports: [80], protocol: "tcp", published: "8080", address: "localhost" }],
+    ["3000-3002", { ports: [3000, 3001, 3002], protocol: "tcp", published: null, address: null }],
+    ["4000-4001:3000-3001", { ports: [3000, 3001], protocol: "tcp", published: "4000-4001", address: null }],
+    ["4000-4009:80", { ports: [80], protocol: "tcp", published: "4000-4009", address: null }],
+    ["443/UDP", { ports: [443], protocol: "udp", published: null, address: null }],
+  ])("reads %j", (given, value) => {
+    expect(portEntry(given)).toEqual({ value } as never);
   });
 
   test.each([

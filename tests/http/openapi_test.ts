@@ -143,7 +143,7 @@ describe("GET /api/openapi.json", () => {
         expect([at, Object.getOwnPropertySymbols(value)]).toEqual([at, []]);
     }
     const KEYWORDS = new Set(
-      "$ref additionalProperties anyOf const default description enum examples exclusiveMinimum format items maxItems maxLength maxProperties maximum minLength minimum pattern patternProperties properties required title type x-enumDescriptions".split(
+      "$ref additionalProperties anyOf const default description enum examples exclusiveMinimum format items maxItems maxLength maxProperties maximum minItems minLength minimum pattern patternProperties properties required title type x-enumDescriptions".split(
         " ",
       ),
     );

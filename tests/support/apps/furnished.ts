@@ -3,6 +3,7 @@ import { browser, type Call, member, ownerSession, type TestApp } from "./app.ts
 import { type ArrangedWorld, type DeploymentIds, furnishDeployments, PROMPT_ID } from "./furnished_deployments.ts";
 import type { MemoryWorld } from "../../../adapters/memory/memory_world.ts";
 import type { World } from "../../../ports/world.ts";
+import { found, inventoryOf } from "../inputs/found.ts";
 import { file, tarGz } from "../inputs/tar_archive.ts";
 
 /** The server of a furnished organization. */
@@ -17,11 +18,12 @@ export const DESTINATION = {
   secretAccessKey: "letmein",
 };
 
-/** An in-memory machine that accepts the credentials of `SERVER`. */
+/** An in-memory machine that accepts the credentials of `SERVER`, with one container. */
 export const MACHINE = {
   host: SERVER.sshHost,
   hostKey: "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
   logins: [{ user: SERVER.sshUser, password: SERVER.sshPassword }],
+  engine: inventoryOf([found({ name: "web" })]),
 };
 
 /** The host key that is pinned for the project of a furnished organization. */
@@ -154,6 +156,8 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
     "POST /api/domains": { projectId: ids.project, hostname: `${who}.example.com` },
     "POST /api/servers": { ...SERVER, name: `For ${who}` },
     "PATCH /api/servers/:id": { name: "Renamed" },
+    "POST /api/migration/scan": { serverId: ids.server },
+    "POST /api/migration/adopt": { serverId: ids.server, projectName: `Adopted ${who}`, serviceNames: ["web"] },
     "POST /api/backup-destinations": { ...DESTINATION, name: `For ${who}` },
     "POST /api/backup-destinations/preflight": DESTINATION,
     "PATCH /api/backup-destinations/:id": { name: "Renamed" },

@@ -60,6 +60,8 @@ GET    /api/servers/:id                       401 404 200 200 403 200
 PATCH  /api/servers/:id                       401 404 403 403 403 200
 DELETE /api/servers/:id                       401 404 403 403 403 200
 POST   /api/servers/:id/check                 401 404 403 403 403 200
+POST   /api/migration/scan                    401 404 403 403 403 200
+POST   /api/migration/adopt                   401 404 403 403 403 200
 GET    /api/backup-destinations               401 200 200 200 403 200
 POST   /api/backup-destinations               401 201 403 403 403 201
 POST   /api/backup-destinations/preflight     401 200 403 403 403 200
