@@ -1,3 +1,4 @@
+import { adoptionsContract } from "./adoptions.ts";
 import { attemptsContract } from "./attempts.ts";
 import { auditLogContract } from "./audit_log.ts";
 import { backupDestinationsContract } from "./backup_destinations.ts";
@@ -49,6 +50,7 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   idempotentAnswersContract(name, open);
   projectsContract(name, open);
   variablesContract(name, open);
+  adoptionsContract(name, open);
   deployKeysContract(name, open);
   domainsContract(name, open);
   serversContract(name, open);

@@ -1,3 +1,4 @@
+import type { Adoptions } from "../../ports/migration/adoptions.ts";
 import type { Attempts } from "../../ports/identity/attempts.ts";
 import type { AuditLog } from "../../ports/identity/audit_log.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
@@ -43,6 +44,7 @@ type GitHostStores = Pick<
 
 /** All stores over the same data, which need not be empty. */
 export interface StoreWorld extends GitHostStores, Partial<AsyncDisposable> {
+  readonly adoptions: Adoptions;
   readonly attempts: Attempts;
   readonly auditLog: AuditLog;
   readonly backupDestinations: BackupDestinations;

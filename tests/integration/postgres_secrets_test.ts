@@ -16,8 +16,11 @@ import {
   serviceSetOf,
   deploymentOf,
   founderOf,
+  freeNameOf,
+  projectOf,
   START,
 } from "../support/database/store_builders.ts";
+import { adoptedOf } from "../support/inputs/adopted.ts";
 
 const root = await mkdtemp(join(tmpdir(), "slipway-"));
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -82,16 +85,20 @@ async function withSecrets(world: PostgresWorld, count = 3) {
   await world.repositoryHooks.put(hook, new Secret("hook secret"));
   const deployKey = { projectId, publicKey: "ssh-ed25519 AAAA", fingerprint: "SHA256:x", createdAt: START };
   await world.deployKeys.put(deployKey, new Secret("deploy key"));
+  const adopted = projectOf({ organizationId });
+  const adoption = { services: [adoptedOf("web", { recipe: new Secret("recipe") })], variables: [] };
+  await world.adoptions.create(adopted, freeNameOf(adopted), adoption);
   const deployment = deploymentOf({ organizationId, projectId });
   const environment = new Map([["KEY", new Secret("former value")]]);
   await world.deployments.create(deployment, { environment, events: [], serviceSet: serviceSetOf("web") });
-  return { organizationId, userId, projectId, serverId, deploymentId: deployment.id, put };
+  return { organizationId, userId, projectId, serverId, adoptedId: adopted.id, deploymentId: deployment.id, put };
 }
 
 type Stored = Awaited<ReturnType<typeof withSecrets>>;
 
 /** All secrets in plain text. */
-async function reveal(world: PostgresWorld, { organizationId, userId, projectId, serverId, deploymentId }: Stored) {
+async function reveal(world: PostgresWorld, stored: Stored) {
+  const { organizationId, userId, projectId, serverId, adoptedId, deploymentId } = stored;
   const credentials = await world.servers.credentials(organizationId, serverId);
   const grant = await world.oauthAccounts.grant(organizationId, userId);
   return {
@@ -104,6 +111,7 @@ async function reveal(world: PostgresWorld, { organizationId, userId, projectId,
     deviceCode: (await world.connectAttempts.device(organizationId, userId))?.deviceCode.reveal(),
     hook: (await world.repositoryHooks.secret(organizationId, REPOSITORY))?.reveal(),
     deployKey: (await world.deployKeys.privateKey(projectId))?.reveal(),
+    recipes: (await world.adoptions.list(adoptedId)).map(({ recipe }) => recipe.reveal()),
     deployment: (await world.deployments.environment(deploymentId)).get("KEY")?.reveal(),
     serviceSet: await world.serviceSets.read(deploymentId),
   };
@@ -119,6 +127,7 @@ const ALL = {
   deviceCode: "device code",
   hook: "hook secret",
   deployKey: "deploy key",
+  recipes: ["recipe"],
   deployment: "former value",
   serviceSet: serviceSetOf("web"),
 };
@@ -203,7 +212,7 @@ describe("secrets in PostgreSQL", () => {
     const vault = await vaultOf(current, former);
     const both = await openStores({ url: database.url, vault });
     while ((await both.sealedRows.reseal(2)) > 0);
-    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 14]]));
+    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 15]]));
     await both[Symbol.asyncDispose]();
     await using after = await openStores({ url: database.url, vault: await vaultOf(current) });
     expect(await reveal(after, stored)).toEqual(ALL);
@@ -252,8 +261,8 @@ describe("secrets in PostgreSQL", () => {
         return 0;
       });
     }
-    expect(resealed).toBe(12);
-    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(12);
+    expect(resealed).toBe(13);
+    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(13);
     await expect(world.sealedRows.reseal(1)).rejects.toMatchObject(UNREADABLE);
     expect((await world.cloudLinks.token(stored.organizationId))?.reveal()).toBe("cloud token");
   });
@@ -286,7 +295,7 @@ describe("secrets in PostgreSQL", () => {
     writing.abort();
     await writes;
     while ((await world.sealedRows.reseal(100)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 14]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 15]]));
     const { variables } = await reveal(writer, stored);
     expect(variables).toEqual(["KEY_0=later 0", "KEY_1=later 1", "KEY_2=later 2"]);
   });
@@ -309,7 +318,7 @@ describe("secrets in PostgreSQL", () => {
     expect(await reveal(world, stored)).toEqual(before);
     await vault.reload();
     while ((await world.sealedRows.reseal(10)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 71]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 72]]));
     expect(await reveal(world, stored)).toEqual(before);
   });
 });

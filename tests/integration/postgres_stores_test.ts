@@ -10,16 +10,20 @@ import {
   serviceSetOf,
   deploymentOf,
   founderOf,
+  freeNameOf,
   logLine,
   minutes,
+  projectOf,
   START,
   uniqueLabel,
 } from "../support/database/store_builders.ts";
+import { adoptedOf } from "../support/inputs/adopted.ts";
 import { PLENTY, sessionOf } from "../support/database/upload_session_builders.ts";
 import { storeContracts } from "../contracts/all_stores.ts";
 import { sealedRowsContract } from "../contracts/sealed_rows.ts";
 
 const NONE = { decisions: [] };
+const ADOPTION = { services: [adoptedOf("web")], variables: [{ key: "web/A", value: new Secret("b"), secret: false }] };
 const atOnce = (work: (id: string) => Promise<unknown>) => Promise.all(["a", "b", "b"].map(work));
 
 /** The stores of two processes on a new database. */
@@ -183,6 +187,7 @@ describe("PostgreSQL stores", () => {
     const { id: userId } = await founderOf(world);
     const project = await aProject(world, { organizationId });
     const deployment = await aDeployment(world, { organizationId, projectId: project.id });
+    const adopted = projectOf({ organizationId });
     const log = { deploymentId: deployment.id, service: "web" };
     const lines = [{ seq: 1, at: START, stream: "stdout", message: "hello" }] as const;
     await world.runtimeLogs.append(log, { instanceId: "one", lines, leftOut: null }, { maxBytes: 1_000 });
@@ -204,6 +209,8 @@ describe("PostgreSQL stores", () => {
       ["deployments.find", () => world.deployments.find(organizationId, deployment.id)],
       ["deployments.ofProject", () => world.deployments.ofProject(project.id)],
       ["deployments.environment", () => world.deployments.environment(deployment.id)],
+      ["adoptions.create", () => world.adoptions.create(adopted, freeNameOf(adopted), ADOPTION)],
+      ["adoptions.list", () => world.adoptions.list(adopted.id)],
       ["serviceSets.read", () => world.serviceSets.read(deployment.id)],
       ["serviceSets.write", () => world.serviceSets.write(deployment.id, serviceSetOf("web"))],
       ["deploymentEvents.append", () => world.deploymentEvents.append(deployment.id, [logLine("a"), logLine("b")])],
@@ -276,6 +283,10 @@ describe("PostgreSQL stores", () => {
     await world.repositoryHooks.put(hook, value);
     const deployKey = { projectId, publicKey: "ssh-ed25519 AAAA", fingerprint: "SHA256:x", createdAt: START };
     await world.deployKeys.put(deployKey, value);
+    const adopting = projectOf({ organizationId });
+    const services = [adoptedOf("web", { recipe: value, containerName: value.reveal() })];
+    const variables = [{ key: "web/PLAIN", value, secret: false }];
+    await world.adoptions.create(adopting, freeNameOf(adopting), { services, variables });
     const environment = new Map([["HIDDEN", value]]);
     const deployment = deploymentOf({ organizationId, projectId });
     await world.deployments.create(deployment, { environment, events: [], serviceSet: serviceSetOf(value.reveal()) });
@@ -289,7 +300,8 @@ describe("PostgreSQL stores", () => {
           union all select device_attempts::text from device_attempts
           union all select repository_hooks::text from repository_hooks
           union all select deployments::text from deployments
-          union all select deployments::text from deployments union all select deploy_keys::text from deploy_keys
+          union all select projects::text from projects union all select deploy_keys::text from deploy_keys
+          union all select adopted_services::text from adopted_services
           union all select deployment_environments::text from deployment_environments
           union all select deployment_compositions::text from deployment_compositions
         ) as everything`,

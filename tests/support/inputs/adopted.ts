@@ -1,0 +1,21 @@
+import type { AdoptedService } from "../../../domain/migration/adoption.ts";
+import { Secret } from "../../../domain/secret.ts";
+
+/** Returns an adopted service of this name. */
+export function adoptedOf(service: string, given: Partial<AdoptedService> = {}): AdoptedService {
+  return {
+    service,
+    key: `shop/${service}`,
+    containerId: "c".repeat(64),
+    containerName: `shop-${service}-1`,
+    imageId: `sha256:${"1".repeat(64)}`,
+    definition: { name: service, image: "nginx:1.27", ports: ["8080:80"] },
+    recipe: new Secret(`{"config":{},"service":"${service}"}`),
+    ...given,
+  };
+}
+
+/** Returns an adopted service with its recipe in plain text, to compare it. */
+export function revealedOf({ recipe, ...rest }: AdoptedService) {
+  return { ...rest, recipe: recipe.reveal() };
+}
