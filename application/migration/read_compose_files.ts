@@ -30,15 +30,23 @@ export function readComposeFiles({ yamlReader }: { readonly yamlReader: YamlRead
     const missing: string[] = [];
     for (const path of group.configFiles) {
       const why = await files.load({ path, as: "yaml" });
-      if (why) missing.push(`${group.name}: cannot compare it with ${path}: ${WHY[why]}`);
+      if (why) missing.push(cannotCompare(group, path, why));
     }
     if (group.configFiles.length === 0) {
       missing.push(`${group.name}: cannot compare it with its compose files: it does not say where they are`);
     }
     // Without one of several files, everything that it changes would look like a difference.
-    if (missing.length > 0) return { services: new Map(), warnings: missing, isComplete: false };
+    if (missing.length > 0) return notCompared(...missing);
     return compared(group, files);
   };
+}
+
+function cannotCompare({ name }: ComposeGroup, path: string, why: UnreadableFile): string {
+  return `${name}: cannot compare it with ${path}: ${WHY[why]}`;
+}
+
+function notCompared(...warnings: readonly string[]): ProjectFiles {
+  return { services: new Map(), warnings, isComplete: false };
 }
 
 async function compared(group: ComposeGroup, files: Files): Promise<ProjectFiles> {
@@ -57,10 +65,13 @@ async function compared(group: ComposeGroup, files: Files): Promise<ProjectFiles
     }
     if (files.count + declared.needs.length > MAX_FILES || files.isFull) {
       const why = `they refer to more than ${MAX_FILES} files, or to more than ${ALL_BYTES} bytes`;
-      const warnings = [`${group.name}: cannot compare it with its compose files: ${why}`];
-      return { services: new Map(), warnings, isComplete: false };
+      return notCompared(`${group.name}: cannot compare it with its compose files: ${why}`);
     }
-    for (const need of declared.needs) await files.load(need);
+    for (const need of declared.needs) {
+      const why = await files.load(need);
+      // Without its variables, everything that they set would look like a difference. A file may be absent, though.
+      if (why && why !== "absent") return notCompared(cannotCompare(group, need.path, why));
+    }
   }
 }
 

@@ -95,7 +95,8 @@ function portTexts({ address, ports, protocol, published }: PortEntry): readonly
   const [first, last = first] = (published ?? "").split("-").map(Number);
   const isRange = first !== undefined && last !== undefined && last - first + 1 === ports.length;
   return ports.map((port, index) => {
-    const outside = published === null ? null : isRange ? first + index : Number.parseInt(published, 10);
+    // Of more ports than it needs, the engine chooses.
+    const outside = published !== null && isRange ? first + index : null;
     return portText(address ?? "", outside, port, protocol);
   });
 }
