@@ -1,4 +1,5 @@
 import { isHostPath } from "../services/host_access.ts";
+import { dependencyCycle } from "../services/dependency_cycle.ts";
 import { serviceKeyProblem } from "../projects/service_variables.ts";
 import type { VariableUpsert } from "../projects/variable.ts";
 import type { Secret } from "../secret.ts";
@@ -42,7 +43,7 @@ export interface Adoption {
 /** Turns services of a server into those of a project: one for each container. */
 export function adoptionOf(chosen: readonly StackService[], serverId: string): Adoption {
   const named = adoptedNames(chosen);
-  const read = named.map((each) => adopted(each, named, serverId));
+  const read = withoutCircles(named.map((each) => adopted(each, named, serverId)));
   const mounts = named.flatMap(({ container }) => container.mounts);
   const paths = mounts.filter(({ source, type }) => source !== "" && (type === "bind" || type === "volume"));
   return {
@@ -53,7 +54,27 @@ export function adoptionOf(chosen: readonly StackService[], serverId: string): A
   };
 }
 
-function adopted(each: NamedContainer, all: readonly NamedContainer[], serverId: string) {
+type Adopted = Pick<Adoption, "variables" | "warnings"> & { readonly service: AdoptedService };
+
+/** Containers that were created at different times can wait for each other, which services of a project cannot. */
+function withoutCircles(all: readonly Adopted[]): readonly Adopted[] {
+  const dependents = all.map(({ service: { definition, service: name } }) => {
+    const names = Array.isArray(definition.dependsOn) ? definition.dependsOn : [];
+    return { name, dependsOn: names.map((service: string) => ({ service })) };
+  });
+  const [first] = dependencyCycle(dependents) ?? [];
+  if (first === undefined) return all;
+  return withoutCircles(
+    all.map((each) => {
+      if (each.service.service !== first) return each;
+      const { dependsOn: _, ...definition } = each.service.definition;
+      const warning = `${each.service.key}: left out which services it waits for, because they wait for it`;
+      return { ...each, service: { ...each.service, definition }, warnings: [...each.warnings, warning] };
+    }),
+  );
+}
+
+function adopted(each: NamedContainer, all: readonly NamedContainer[], serverId: string): Adopted {
   const { container, name, service } = each;
   const { definition, warnings } = adoptedDefinition(each, all);
   const own = [...container.environment].filter(

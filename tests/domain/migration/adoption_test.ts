@@ -39,6 +39,10 @@ function mount(source: string, given: Partial<FoundMount> = {}): FoundMount {
 
 const names = ({ services }: ReturnType<typeof adopt>) => services.map(({ service }) => service);
 
+function variablesOf(container: FoundInput) {
+  return adopt(found(container)).variables.map(({ key, secret, value }) => [key, value.reveal(), secret]);
+}
+
 describe("names of adopted services", () => {
   test("are those of the services", () => {
     const adoption = adopt(foundIn("shop", "web"), foundIn("shop", "db"));
@@ -145,6 +149,14 @@ describe("the definition of an adopted service", () => {
     expect(definition.dependsOn).toEqual(["shop-db"]);
   });
 
+  test("leaves out dependencies in a circle", () => {
+    const web = foundIn("shop", "web", { labels: { [DEPENDS]: "db:service_started:false" } });
+    const db = foundIn("shop", "db", { labels: { [DEPENDS]: "web:service_started:false" } });
+    const { services, warnings } = adopt(web, db);
+    expect(services.map(({ definition }) => definition.dependsOn)).toEqual([undefined, ["db"]]);
+    expect(warnings).toEqual(["shop/db: left out which services it waits for, because they wait for it"]);
+  });
+
   test("leaves unusual mounts to the recipe", () => {
     const mounts = [mount("", { type: "tmpfs" }), mount("x", { type: "other" })];
     expect(definitionOf({ mounts })).not.toHaveProperty("volumes");
@@ -182,9 +194,6 @@ describe("the definition of an adopted service", () => {
 });
 
 describe("variables of an adopted service", () => {
-  const variablesOf = (container: FoundInput) =>
-    adopt(found(container)).variables.map(({ key, secret, value }) => [key, value.reveal(), secret]);
-
   test("are those that the image does not set, secrets marked", () => {
     const imageFacts = foundImage("nginx:1.27");
     const environment = { PATH: "/bin", A: "5$ $$ \n 'x'", EMPTY: "", DB_PASSWORD: "hunter2", URL: "redis://:x@y" };
