@@ -22,9 +22,11 @@ export function adoptedDefinition(
 ): WrittenDefinition {
   const { imageFacts } = container;
   const image = referenceOf(container);
+  const hasOwnEntrypoint = isOther(container.entrypoint, imageFacts?.entrypoint);
   const fields: Partial<ServiceDefinition> = {
-    ...(isOther(container.entrypoint, imageFacts?.entrypoint) && { entrypoint: container.entrypoint }),
-    ...(isOther(container.command, imageFacts?.command) && { command: container.command }),
+    ...(hasOwnEntrypoint && { entrypoint: container.entrypoint }),
+    // An entrypoint of its own clears the command of the image.
+    ...((hasOwnEntrypoint || isOther(container.command, imageFacts?.command)) && { command: container.command }),
     ports: container.ports.filter(({ protocol }) => protocol === "tcp" || protocol === "udp").map(portText),
     volumes: container.mounts.flatMap(volumeText),
     dependsOn: dependenciesIn(service, all),

@@ -33,14 +33,36 @@ export function containerRecipe(
   const config = fieldsOf(inspected["Config"]);
   const hostConfig = fieldsOf(inspected["HostConfig"]);
   return {
-    config: configOf(config, { imageConfig, id: textOf(inspected["Id"]) }),
+    config: {
+      ...configOf(config, { imageConfig, id: textOf(inspected["Id"]), hasOwnName: hasOwnName(hostConfig) }),
+      ...programOf(config, imageConfig),
+    },
     hostConfig: { ...kept(hostConfig, LEFT_HOST_CONFIG), ...ownedVolumes(inspected, hostConfig) },
     endpoints,
     networks: networksOf(endpoints, networks),
   };
 }
 
-function configOf(config: Fields, { imageConfig, id }: { readonly imageConfig: Fields; readonly id: string }): Fields {
+/** Returns whether a container has a host name of its own: engines refuse one for those that share another's. */
+function hasOwnName(hostConfig: Fields): boolean {
+  return !textOf(hostConfig["NetworkMode"]).startsWith("container:") && textOf(hostConfig["UTSMode"]) !== "host";
+}
+
+/** Returns the program where it is not that of the image: with an entrypoint, the engine ignores the image's command. */
+function programOf(config: Fields, imageConfig: Fields): Fields {
+  const [entrypoint, command] = [textsOf(config["Entrypoint"]), textsOf(config["Cmd"])];
+  if (isAlike(entrypoint, textsOf(imageConfig["Entrypoint"]))) return {};
+  // One empty word removes the entrypoint of the image.
+  return { Entrypoint: entrypoint.length === 0 ? [""] : entrypoint, ...(command.length > 0 && { Cmd: command }) };
+}
+
+interface ConfigContext {
+  readonly imageConfig: Fields;
+  readonly id: string;
+  readonly hasOwnName: boolean;
+}
+
+function configOf(config: Fields, { imageConfig, id, hasOwnName: isNamed }: ConfigContext): Fields {
   const own = Object.entries(kept(config, LEFT_CONFIG)).filter(([key, value]) => !isAlike(value, imageConfig[key]));
   const settings = Object.fromEntries(own);
   // The engine names a container after its id by default.
@@ -48,7 +70,7 @@ function configOf(config: Fields, { imageConfig, id }: { readonly imageConfig: F
   const named = textOf(hostname);
   return {
     ...rest,
-    ...(named !== "" && !id.startsWith(named) && { Hostname: named }),
+    ...(named !== "" && isNamed && !id.startsWith(named) && { Hostname: named }),
     ...less("Volumes", volumes, imageConfig),
     ...less("ExposedPorts", ports, imageConfig),
     ...less("Labels", labels, imageConfig),

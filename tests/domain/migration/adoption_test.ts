@@ -139,6 +139,10 @@ describe("the definition of an adopted service", () => {
     expect(definitionOf(container).image).toBe(image);
   });
 
+  test("repeats the image's command beside an entrypoint of its own, which would clear it", () => {
+    expect(definitionOf({ entrypoint: ["/entry"] })).toMatchObject({ entrypoint: ["/entry"], command: ["serve"] });
+  });
+
   test("depends only on services that are adopted too, by their new names", () => {
     const web = foundIn("shop", "web", {
       labels: { [DEPENDS]: "db:service_healthy:false,cache:service_started:false,web:x:x" },
