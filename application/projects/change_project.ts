@@ -15,9 +15,10 @@ import { checkName, checkSlug } from "./create_project.ts";
 import { findProject } from "./find_project.ts";
 import { nameLocalPath } from "./name_local_path.ts";
 import { nameRepository, type NameRepositoryPorts } from "./name_repository.ts";
+import { checkServerRights, type ServerRightsPorts } from "./check_server_rights.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 
-export interface ChangeProjectPorts extends CheckLocalPathPorts, NameRepositoryPorts {
+export interface ChangeProjectPorts extends CheckLocalPathPorts, NameRepositoryPorts, ServerRightsPorts {
   readonly clock: Clock;
   readonly projects: Projects;
 }
@@ -35,8 +36,10 @@ export function changeProject(ports: ChangeProjectPorts) {
   const nameGit = nameRepository(ports);
   const checkHost = checkHostPaths(ports);
   const checkGiven = checkServices(ports);
+  const checkServer = checkServerRights(ports);
   return async function (by: Principal, id: string, amendment: ProjectAmendment): Promise<Project> {
     const found = await find(by, id, "project:write");
+    await checkServer(by, found, amendment.settings);
     const name = amendment.name === undefined ? undefined : checkName(amendment.name);
     if (amendment.slug !== undefined) checkSlug(amendment.slug);
     const wanted = await nameGit(by, await namePath(by, amendment.settings), found.settings);

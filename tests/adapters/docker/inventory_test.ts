@@ -179,6 +179,7 @@ describe("containerRecipe()", () => {
       endpoints: {
         shop_default: { IPAMConfig: { IPv4Address: "172.20.0.9" }, Aliases: ["web", "shop_web_1"] },
       },
+      networks: {},
     });
   });
 

@@ -8,11 +8,12 @@ import type { ServiceDefinition } from "../../../domain/services/service_definit
 import { found, foundImage, foundIn, type FoundInput, inventoryOf } from "../../support/inputs/found.ts";
 
 const DIGEST = `nginx@sha256:${"d".repeat(64)}`;
+const SERVER = "srv_01m7edka8326kz9mv55sbbg868";
 const DEPENDS = "com.docker.compose.depends_on";
 
 /** Adopts everything of a server with these containers. The definitions are ones that a project can have. */
 function adopt(...containers: readonly FoundContainer[]) {
-  const adoption = adoptionOf(servicesIn(stackOf(inventoryOf(containers), new Map())));
+  const adoption = adoptionOf(servicesIn(stackOf(inventoryOf(containers), new Map())), SERVER);
   givenServices(adoption.services.map(({ definition }) => definition));
   return adoption;
 }
@@ -82,8 +83,8 @@ describe("names of adopted services", () => {
     ["my service!", "my-service-"],
     ["_hidden", "hidden"],
     ["日本", "service"],
-    ["x".repeat(100), "x".repeat(63)],
-    ["Web.App_1-a", "Web.App_1-a"],
+    ["x".repeat(100), "x".repeat(40)],
+    ["Web.App_1-a", "Web-App_1-a"],
   ])("keep what they can of %j", (name, expected) => {
     expect(names(adopt(found({ name })))).toEqual([expected]);
   });

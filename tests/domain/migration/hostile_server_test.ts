@@ -108,7 +108,7 @@ describe("whatever a server has", () => {
   test("it becomes services that a project can have, without a secret in their definitions", () => {
     assert(
       property(array(container, { maxLength: 5 }), (containers) => {
-        const adoption = adoptionOf(servicesIn(stackWith(containers)));
+        const adoption = adoptionOf(servicesIn(stackWith(containers)), "srv_01m7edka8326kz9mv55sbbg868");
         expect(adoption.services).toHaveLength(containers.length);
         const definitions = adoption.services.map(({ definition }) => definition);
         givenServices(definitions);

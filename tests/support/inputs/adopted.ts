@@ -6,9 +6,12 @@ export function adoptedOf(service: string, given: Partial<AdoptedService> = {}):
   return {
     service,
     key: `shop/${service}`,
+    serverId: "srv_01m7edka8326kz9mv55sbbg868",
     containerId: "c".repeat(64),
     containerName: `shop-${service}-1`,
     imageId: `sha256:${"1".repeat(64)}`,
+    running: true,
+    environment: {},
     definition: { name: service, image: "nginx:1.27", ports: ["8080:80"] },
     recipe: new Secret(`{"config":{},"service":"${service}"}`),
     ...given,
