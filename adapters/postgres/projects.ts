@@ -110,7 +110,8 @@ export class PostgresProjects implements Projects {
       (sql) => sql<ProjectRow[]>`
         update projects
         set name = ${name}, slug = ${slug}, settings = ${jsonValue(sql, settings)}, updated_at = ${at},
-          active_deployment_id = ${activeDeploymentId}, location = ${location}, server_id = ${serverId}, search_text = ${searchText(name, slug)}, revision = revision + 1
+          active_deployment_id = ${activeDeploymentId}, location = ${location}, server_id = ${serverId},
+          search_text = ${searchText(name, slug)}, revision = revision + 1
         where id = ${row.id} and revision = ${row.revision}
         returning ${projectColumns(sql)}`,
       { projects_slug: slugTaken },

@@ -21,6 +21,7 @@ import { membersContract } from "./members.ts";
 import { organizationsContract } from "./organizations.ts";
 import { projectsContract } from "./projects.ts";
 import { runtimeLogsContract } from "./runtime_logs.ts";
+import { serverOwnersContract } from "./server_owners.ts";
 import { serversContract } from "./servers.ts";
 import { serviceHealthContract } from "./service_health.ts";
 import { sessionsContract } from "./sessions.ts";
@@ -54,6 +55,7 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   deployKeysContract(name, open);
   domainsContract(name, open);
   serversContract(name, open);
+  serverOwnersContract(name, open);
   backupDestinationsContract(name, open);
   uploadSessionsContract(name, open);
   uploadLeasesContract(name, open);

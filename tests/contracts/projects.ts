@@ -321,6 +321,37 @@ export function projectsContract(
       expect(await world().projects.find(organizationId, id)).toMatchObject({ activeDeploymentId: null });
     });
 
+    test("change() moves a project to a server, keeps it there, and moves it back", async () => {
+      const organizationId = await anOrganizationId();
+      const project = await aProject(world(), { organizationId, settings: { port: 80 } });
+      const { id } = project;
+      const change = (how: ProjectChange) =>
+        world().projects.change(organizationId, id, { change: () => how, at: minutes(5) });
+      const there = { location: "server", serverId: newId("srv") } as const;
+      const moved = { ...project, ...there, updatedAt: minutes(5) };
+      expect(await change({ place: there })).toEqual(moved);
+      expect(await world().projects.find(organizationId, id)).toEqual(moved);
+      expect(await change({ name: "Renamed" })).toEqual({ ...moved, name: "Renamed" });
+      const elsewhere = { location: "server", serverId: newId("srv") } as const;
+      expect(await change({ place: elsewhere, name: "Moved" })).toMatchObject({ ...elsewhere, name: "Moved" });
+      const here = { location: "local", serverId: null } as const;
+      expect(await change({ place: here })).toMatchObject({ ...here, name: "Moved", settings: { port: 80 } });
+      expect(await world().projects.find(organizationId, id)).toMatchObject(here);
+      expect((await world().projects.list(organizationId, {}, ALL)).items).toMatchObject([here]);
+    });
+
+    test("concurrent change() of place and settings both take effect", async () => {
+      const organizationId = await anOrganizationId();
+      const { id } = await aProject(world(), { organizationId });
+      const place = { location: "server", serverId: newId("srv") } as const;
+      const changes: readonly ProjectChange[] = [{ place }, { name: "Renamed" }, { settings: { port: 81 } }];
+      await Promise.all(
+        changes.map((how) => world().projects.change(organizationId, id, { change: () => how, at: START })),
+      );
+      const expected = { ...place, name: "Renamed", settings: { port: 81 } };
+      expect(await world().projects.find(organizationId, id)).toMatchObject(expected);
+    });
+
     test("change() moves a project to another slug and frees the former one", async () => {
       const organizationId = await anOrganizationId();
       const project = await aProject(world(), { organizationId });

@@ -5,13 +5,13 @@ import type { Server, ServerCredentials } from "../../domain/servers/server.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { anOrganization, minutes, START, uniqueLabel } from "../support/database/store_builders.ts";
+import { anOrganization, minutes, START } from "../support/database/store_builders.ts";
+import { NO_CREDENTIALS, SERVER_ADDRESS as ADDRESS, serverOf } from "../support/database/server_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };
 const KEY = `SHA256:${"A".repeat(43)}`;
 const OTHER_KEY = `SHA256:${"B".repeat(42)}A`;
-const NO_CREDENTIALS: ServerCredentials = { sshPassword: null, sshPrivateKey: null, sshKeyPassphrase: null };
 const FULL_CREDENTIALS: ServerCredentials = {
   sshPassword: new Secret(oddTexts.join("|")),
   sshPrivateKey: new Secret(`-----BEGIN KEY-----\n${"k".repeat(10_000)}\n-----END KEY-----\n`),
@@ -26,27 +26,6 @@ function revealed(credentials: ServerCredentials | undefined) {
       sshKeyPassphrase: credentials.sshKeyPassphrase?.reveal(),
     }
   );
-}
-
-const ADDRESS = { sshHost: "server.example.com", sshPort: 22 };
-
-function serverOf(overrides: Partial<Server> & Pick<Server, "organizationId">): Server {
-  const createdAt = overrides.createdAt ?? START;
-  return {
-    id: newId("srv", createdAt),
-    name: `Server ${uniqueLabel()}`,
-    ...ADDRESS,
-    sshUser: "deploy",
-    hostKey: null,
-    hasSshPassword: false,
-    hasSshPrivateKey: false,
-    hasSshKeyPassphrase: false,
-    lastCheckedAt: null,
-    lastCheckError: null,
-    createdAt,
-    updatedAt: createdAt,
-    ...overrides,
-  };
 }
 
 /** Contract tests for `Servers` adapters. */

@@ -20,6 +20,7 @@ import type { Members } from "../../ports/identity/members.ts";
 import type { Organizations } from "../../ports/identity/organizations.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import type { RuntimeLogs } from "../../ports/services/runtime_logs.ts";
+import type { ServerOwners } from "../../ports/servers/server_owners.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
 import type { ServiceHealth } from "../../ports/system/service_health.ts";
 import type { Sessions } from "../../ports/identity/sessions.ts";
@@ -65,6 +66,7 @@ export interface StoreWorld extends GitHostStores, Partial<AsyncDisposable> {
   readonly organizations: Organizations;
   readonly projects: Projects;
   readonly runtimeLogs: RuntimeLogs;
+  readonly serverOwners: ServerOwners;
   readonly servers: Servers;
   readonly serviceHealth: ServiceHealth;
   readonly sessions: Sessions;
