@@ -49,8 +49,9 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
   return async function (taken: Deployment, hold: Hold): Promise<void> {
     const project = await ports.projects.find(taken.organizationId, taken.projectId);
     if (!project) return;
-    // Until its build begins, a deployment follows its project; after that, it stays where it was built.
-    const { serverId } = taken.status === "queued" ? planOf(project) : taken.plan;
+    // Until its build begins, a deployment follows its project. What was built before runs where it was built.
+    const followsProject = taken.status === "queued" && taken.source.kind !== "artifact";
+    const { serverId } = followsProject ? planOf(project) : taken.plan;
     const placed = placedPorts(ports, serverId);
     const fenced = fencedPorts(placed, hold);
     const run: StepRun = {
