@@ -47,6 +47,10 @@ export class SshServerEngines implements ServerEngines, InstanceEndings, AsyncDi
     return this.#entry(serverId).engine;
   }
 
+  noteContainers(serverId: string): Promise<void> {
+    return this.#options.serverOwners.noteContainers(serverId);
+  }
+
   inUse(): Promise<readonly string[]> {
     return this.#options.serverOwners.inUse();
   }
@@ -55,7 +59,7 @@ export class SshServerEngines implements ServerEngines, InstanceEndings, AsyncDi
     return this.#endings.add(handler);
   }
 
-  /** Starts supervising the instances on all servers that projects run on. */
+  /** Starts supervising the instances on all servers in use. */
   async supervise(): Promise<void> {
     for (const serverId of await this.inUse()) void this.#entry(serverId).engine.runtime.supervise();
   }

@@ -31,7 +31,7 @@ export interface DispatchingRuntimeOptions {
 /** The runtimes of servers, whose instance ids name the server. */
 export interface ServerRuntimes extends InstanceEndings {
   of(serverId: string): { readonly runtime: Runtime<RunnableImage> };
-  /** Returns the ids of the servers that projects run on. */
+  /** Returns the ids of the servers that something may run on. */
   inUse(): Promise<readonly string[]>;
 }
 

@@ -150,6 +150,8 @@ export class MemoryTables {
   /** By project. */
   readonly deployKeys = new Map<string, DeployKeyRow>();
   readonly servers = new Map<string, { readonly server: Server; readonly credentials: ServerCredentials }>();
+  /** The ids of servers that something was put into containers on. */
+  readonly serversInUse = new Set<string>();
   readonly backupDestinations = new Map<string, DestinationRow>();
   /** The default destination's id, by organization. */
   readonly defaultBackupDestinations = new Map<string, string>();

@@ -50,6 +50,10 @@ export class MemoryServerEngines implements ServerEngines {
     return engine;
   }
 
+  noteContainers(serverId: string): Promise<void> {
+    return this.#owners.noteContainers(serverId);
+  }
+
   inUse(): Promise<readonly string[]> {
     return this.#owners.inUse();
   }

@@ -13,9 +13,11 @@ export class MemoryServerOwners implements ServerOwners {
     return this.#tables.servers.get(serverId)?.server.organizationId;
   }
 
+  async noteContainers(serverId: string): Promise<void> {
+    if (this.#tables.servers.has(serverId)) this.#tables.serversInUse.add(serverId);
+  }
+
   async inUse(): Promise<readonly string[]> {
-    const used = this.#tables.projects.values().filter(({ location }) => location === "server");
-    const ids = new Set(used.map(({ serverId }) => serverId));
-    return [...this.#tables.servers.keys()].filter((id) => ids.has(id)).toSorted();
+    return [...this.#tables.serversInUse].filter((id) => this.#tables.servers.has(id)).toSorted();
   }
 }

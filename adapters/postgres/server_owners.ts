@@ -16,12 +16,15 @@ export class PostgresServerOwners implements ServerOwners {
     return row?.organization_id;
   }
 
+  async noteContainers(serverId: string): Promise<void> {
+    await this.#database.run(
+      (sql) => sql`update servers set has_containers = true where id = ${serverId} and not has_containers`,
+    );
+  }
+
   async inUse(): Promise<readonly string[]> {
     const rows = await this.#database.run(
-      (sql) => sql<{ id: string }[]>`
-        select id from servers
-        where exists (select from projects where location = 'server' and server_id = servers.id)
-        order by id`,
+      (sql) => sql<{ id: string }[]>`select id from servers where has_containers order by id`,
     );
     return rows.map(({ id }) => id);
   }

@@ -29,6 +29,8 @@ export interface ServerEngines {
    * server cannot be reached, they reject with an `unavailable` failure, code `engine_away`, that says why.
    */
   of(serverId: string): ServerEngine;
-  /** Returns the ids of the servers that projects run on. */
+  /** Records that something is put into containers on a server, so that it is looked after until it is deleted. */
+  noteContainers(serverId: string): Promise<void>;
+  /** Returns the ids of the servers that something was ever put into containers on. */
   inUse(): Promise<readonly string[]>;
 }

@@ -46,41 +46,41 @@ export function serverOwnersContract(
       expect(await world().serverOwners.organizationOf(serverId)).toBeUndefined();
     });
 
-    test("inUse() returns servers of all organizations that projects run on, each once and in order", async () => {
+    test("inUse() returns the servers of all organizations with noteContainers(), each once and in order", async () => {
       const [one, other, unused] = [await made(), await made(), await made()];
-      for (const { organizationId, serverId } of [other, one, one]) {
-        await aProject(world(), { organizationId, location: "server", serverId });
-      }
+      const { serverOwners } = world();
+      await Promise.all([other, one, one].map(({ serverId }) => serverOwners.noteContainers(serverId)));
+      await serverOwners.noteContainers(one.serverId);
       expect(await used(one, other, unused)).toEqual([one.serverId, other.serverId].toSorted());
     });
 
-    test("inUse() leaves out servers of projects that run elsewhere, and deleted servers", async () => {
-      const [local, cloud, gone] = [await made(), await made(), await made()];
-      await aProject(world(), { ...local, location: "local" });
-      await aProject(world(), { ...cloud, location: "cloud" });
-      await aProject(world(), { ...gone, location: "server" });
-      expect(await used(gone)).toEqual([gone.serverId]);
-      await world().servers.remove(gone.organizationId, gone.serverId);
-      expect(await used(local, cloud, gone)).toEqual([]);
+    test("inUse() keeps a server whose projects are gone, and one that was changed", async () => {
+      const there = await made();
+      const { organizationId, serverId } = there;
+      const { id } = await aProject(world(), { organizationId, location: "server", serverId });
+      expect(await used(there)).toEqual([]);
+      await world().serverOwners.noteContainers(serverId);
+      await world().projects.remove(organizationId, id);
+      await world().servers.change(organizationId, serverId, { change: { name: "Renamed" }, at: START });
+      expect(await used(there)).toEqual([serverId]);
     });
 
-    test("inUse() follows a project that moves, and forgets one that is deleted", async () => {
-      const one = await made();
-      const { organizationId } = one;
-      const other = await made(organizationId);
-      const { id } = await aProject(world(), { organizationId });
-      const move = (location: "local" | "server", serverId: string | null) =>
-        world().projects.change(organizationId, id, { change: () => ({ place: { location, serverId } }), at: START });
-      expect(await used(one, other)).toEqual([]);
-      await move("server", one.serverId);
-      expect(await used(one, other)).toEqual([one.serverId]);
-      await move("server", other.serverId);
-      expect(await used(one, other)).toEqual([other.serverId]);
-      await move("local", null);
-      expect(await used(one, other)).toEqual([]);
-      await move("server", one.serverId);
-      await world().projects.remove(organizationId, id);
-      expect(await used(one, other)).toEqual([]);
+    test("inUse() leaves out deleted servers, and noteContainers() does nothing for them", async () => {
+      const gone = await made();
+      const { organizationId, serverId } = gone;
+      await world().serverOwners.noteContainers(serverId);
+      await world().servers.remove(organizationId, serverId);
+      expect(await used(gone)).toEqual([]);
+      await world().serverOwners.noteContainers(serverId);
+      await world().serverOwners.noteContainers(newId("srv"));
+      expect(await used(gone)).toEqual([]);
+    });
+
+    test("noteContainers() changes nothing that find() returns", async () => {
+      const { organizationId, serverId } = await made();
+      const before = await world().servers.find(organizationId, serverId);
+      await world().serverOwners.noteContainers(serverId);
+      expect(await world().servers.find(organizationId, serverId)).toEqual(before!);
     });
   });
 }

@@ -6,5 +6,6 @@ create table adopted_services (
   primary key (project_id, service)
 );
 
--- Finds the servers that projects run on.
-create index projects_server on projects (server_id) where location = 'server';
+-- Whether something was ever put into containers on a server: it is looked after until it is deleted.
+alter table servers add column has_containers boolean not null default false;
+create index servers_has_containers on servers (id) where has_containers;

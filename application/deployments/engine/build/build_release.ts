@@ -18,6 +18,7 @@ import { holdsFolder } from "./holds_folder.ts";
 import { recordsOf } from "../../../services/records_of.ts";
 import { hasServices, SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
 import { artifactGone } from "../../../services/release_folder.ts";
+import { noteContainers } from "./note_containers.ts";
 import { compareKind } from "../changeover/compare_with_live.ts";
 import { resolveRoot, resolveServices } from "./resolve_services.ts";
 import { type Run, logLine, step, store } from "../run.ts";
@@ -39,6 +40,7 @@ type StepRun = Run<
   | "manifestParser"
   | "releaseFolders"
   | "releaseImages"
+  | "serverEngines"
   | "serviceNetworks"
   | "serviceSets"
   | "sources"
@@ -158,9 +160,9 @@ async function planned(run: StepRun, found: Detection): Promise<DeploymentPlan &
   const { deployment, settings } = run;
   const environment = variablesFor(run.environment, SOLE_SERVICE);
   const plan = settlePlan(deployment.plan, found, { environment, preset: settings.runtime });
-  const { containerEngine, installation } = run.ports;
+  const { containerEngine } = run.ports;
   const runtime = await chooseRuntime({ plan, found }, { containerEngine, preset: settings.runtime });
-  if (runtime === "docker" && plan.serverId === undefined) await installation.noteContainers();
+  if (runtime === "docker") await noteContainers(run.ports, plan);
   if (plan.projectType !== "static") sayPort(run, runtime, [SOLE_SERVICE]);
   return { ...plan, startCommand: startCommandIn(runtime, plan.startCommand, found), runtime };
 }

@@ -24,6 +24,7 @@ import { plannedService, servicePlan } from "../../../../domain/services/app_pla
 import { chooseRuntime } from "./choose_runtime.ts";
 import { chooseServicesRuntime } from "./choose_services_runtime.ts";
 import { holdsFolder } from "./holds_folder.ts";
+import { noteContainers } from "./note_containers.ts";
 import { keepAddress } from "../changeover/compare_with_live.ts";
 import { buildFolder } from "./refuse_missing_folder.ts";
 import { type Run, logLine, store } from "../run.ts";
@@ -39,6 +40,7 @@ type StepRun = Run<
   | "liveReleases"
   | "manifestParser"
   | "releaseFolders"
+  | "serverEngines"
   | "serviceSets"
   | "yamlReader"
 >;
@@ -55,13 +57,13 @@ export async function resolveServices(run: StepRun, found: Detection | null): Pr
   if (specs.length === 0) throw invalid("no_services", "Cannot deploy this: it names no service. Add one");
   const mounting = { ...run.project, isOfPullRequest: run.deployment.pullRequest !== undefined };
   await checkHostMounts({ ...run.ports, localSources: run.settings.localSources })(mounting, specs);
-  const { containerEngine, installation } = run.ports;
+  const { containerEngine } = run.ports;
   const runtime = await chooseServicesRuntime(specs, {
     wanted: plan.runtime ?? run.settings.runtime,
     containerEngine,
     isOnServer: plan.serverId !== undefined,
   });
-  if (runtime === "docker" && plan.serverId === undefined) await installation.noteContainers();
+  if (runtime === "docker") await noteContainers(run.ports, plan);
   if (!found?.composeFile) {
     sayPort(
       run,
