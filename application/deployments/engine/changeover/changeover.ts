@@ -212,7 +212,8 @@ export class Changeover {
   async #notRunAgain(record: ServiceRecord, former: RunningService | undefined): Promise<Outcome> {
     const { name } = record.spec;
     logLine(this.#run, "start", `${name} ran for that release and is not run again by a rollback`);
-    const instanceId = former?.service.instanceId ?? null;
+    const isThere = former !== undefined && isSamePlace(this.#plan, former.service);
+    const instanceId = isThere ? former.service.instanceId : null;
     await this.#plan.report(name, { status: "done", instanceId, error: null });
     return { name, status: "done", instanceId, site: null, failure: null, beside: false };
   }

@@ -174,7 +174,7 @@ async function removeBegun({ deployment, ports }: StepRun, which: (instance: Ins
   const replaced = deployment.replaces === null ? undefined : await ports.deployments.get(deployment.replaces);
   const containers = usesContainers(deployment) || (replaced !== undefined && usesContainers(replaced));
   const begun = (
-    await ports.runtime.list({ all: inContainers(deployment), containers, server: deployment.plan.serverId ?? null })
+    await ports.runtime.list({ all: inContainers(deployment), containers, server: replaced?.plan.serverId ?? null })
   ).filter(
     (instance) => instance.deploymentId === deployment.replaces && !needed.has(instance.instanceId) && which(instance),
   );
