@@ -11,7 +11,10 @@ import { type Creation, freeNameInsertion, projectInsertion, TAKEN_NAMES } from 
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 /** An adopted service as it is encrypted. */
-type SealedService = Omit<AdoptedService, "recipe"> & { readonly recipe: string };
+type SealedService = Omit<AdoptedService, "environment" | "recipe"> & {
+  readonly environment: readonly (readonly [string, string])[];
+  readonly recipe: string;
+};
 
 /** Stores adopted services in PostgreSQL, encrypted. */
 export class PostgresAdoptions implements Adoptions {
@@ -56,8 +59,9 @@ export class PostgresAdoptions implements Adoptions {
     return Promise.all(
       rows.map(async ({ service, sealed_service }) => {
         const opened = await this.#vault.open(sealed_service, servicePlace(projectId, service));
-        const { recipe, ...rest } = JSON.parse(opened.reveal()) as SealedService;
-        return { ...rest, recipe: new Secret(recipe) };
+        const { environment, recipe, ...rest } = JSON.parse(opened.reveal()) as SealedService;
+        const variables = environment.map(([key, value]) => [key, new Secret(value)] as const);
+        return { ...rest, environment: new Map(variables), recipe: new Secret(recipe) };
       }),
     );
   }
@@ -68,7 +72,8 @@ export class PostgresAdoptions implements Adoptions {
   }
 
   async #sealedService({ id }: Project, adopted: AdoptedService) {
-    const text: SealedService = { ...adopted, recipe: adopted.recipe.reveal() };
+    const environment = Array.from(adopted.environment, ([key, value]) => [key, value.reveal()] as const);
+    const text: SealedService = { ...adopted, environment, recipe: adopted.recipe.reveal() };
     const sealed = await this.#vault.seal(new Secret(JSON.stringify(text)), servicePlace(id, adopted.service));
     return { service: adopted.service, sealed };
   }

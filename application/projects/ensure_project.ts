@@ -1,13 +1,14 @@
 import { Failure } from "../../domain/failure.ts";
 import { type Principal } from "../../domain/identity/permission.ts";
 import { type Project, slugOf } from "../../domain/projects/project.ts";
+import type { ServerRightsPorts } from "./check_server_rights.ts";
 import { changeProject } from "./change_project.ts";
 import { checkSlug, createProject, type CreateProjectPorts, type ProjectInput } from "./create_project.ts";
 
 /**
  * Creates a project, or updates the one with that id, else with that slug (upsert). Idempotent, also under concurrency.
  */
-export function ensureProject(ports: CreateProjectPorts) {
+export function ensureProject(ports: CreateProjectPorts & ServerRightsPorts) {
   const change = changeProject(ports);
   const create = createProject(ports);
   return async function (

@@ -25,7 +25,7 @@ export interface AdoptedService {
   /** The definition that the project got. Where the project still has it, the recipe holds. */
   readonly definition: ServiceDefinition;
   /** The environment that the container was started with, without what its image brings along. */
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: ReadonlyMap<string, Secret>;
   /** What creates the same container again; see `FoundContainer`. */
   readonly recipe: Secret;
 }
@@ -94,7 +94,7 @@ function adopted(each: NamedContainer, all: readonly NamedContainer[], serverId:
       imageId: container.imageId,
       running: container.state === "running",
       definition,
-      environment: Object.fromEntries(usable.map(([key, value]) => [key, value.reveal()])),
+      environment: new Map(usable),
       recipe: container.recipe,
     },
     variables: usable.map(([key, value]) => ({

@@ -13,6 +13,8 @@ const SECRET_VALUES = [
 /** The shortest text without spaces that looks made up by a machine. */
 const RANDOM_LENGTH = 20;
 const HIDDEN = "***";
+/** Longer texts are cut: they come from other machines, and looking through megabytes would stop this one. */
+const LONGEST = 4_096;
 
 /*
  * What is scanned comes from other machines. Every repetition in a pattern that may start anywhere is therefore bounded,
@@ -44,7 +46,8 @@ export function looksSecret(name: string, value: string): boolean {
 
 function isSecret(name: string, value: string): boolean {
   if (value === "") return false;
-  if (SECRET_NAME.test(name) && !NO_SECRET_NAME.test(name) && !isPlain(value)) return true;
+  if (value.length > LONGEST) return true;
+  if (SECRET_NAME.test(name.slice(0, LONGEST)) && !NO_SECRET_NAME.test(name) && !isPlain(value)) return true;
   return SECRET_VALUES.some((pattern) => pattern.test(value)) || isRandom(value);
 }
 
@@ -80,8 +83,9 @@ function isSecretOption(word: string): boolean {
   );
 }
 
-/** Hides what looks like a secret in a text: `--password=…`, `PASSWORD=…`, passwords in addresses. */
+/** Hides what looks like a secret in a text: `--password=…`, `PASSWORD=…`, passwords in addresses. Cuts a long text. */
 export function maskedText(text: string): string {
+  if (text.length > LONGEST) return `${maskedText(text.slice(0, LONGEST))}…`;
   return text
     .replaceAll(ADDRESS, `$1${HIDDEN}@`)
     .replaceAll(ADDRESS_TOKEN, `$1${HIDDEN}@`)

@@ -215,8 +215,9 @@ test.each([
   "token:",
   " -u a",
   "-",
-])("a long text of %j is masked before the test times out, which it would not be in quadratic time", (part) => {
+])("a long text of %j is cut, and what is shown of it has no secret", (part) => {
   const long = part.repeat(Math.ceil(400_000 / part.length));
-  expect(maskedText(long).length).toBeGreaterThan(0);
-  expect(maskedText(` ${long} --password ${CANARY}`)).not.toContain(CANARY);
+  expect(maskedText(long).length).toBeLessThan(10_000);
+  expect(maskedText(`${long} --password ${CANARY}`)).not.toContain(CANARY);
+  expect(looksSecret("NOTE", long)).toBe(true);
 });

@@ -11,7 +11,7 @@ export function adoptedOf(service: string, given: Partial<AdoptedService> = {}):
     containerName: `shop-${service}-1`,
     imageId: `sha256:${"1".repeat(64)}`,
     running: true,
-    environment: {},
+    environment: new Map([["COLOR", new Secret("blue")]]),
     definition: { name: service, image: "nginx:1.27", ports: ["8080:80"] },
     recipe: new Secret(`{"config":{},"service":"${service}"}`),
     ...given,
@@ -19,6 +19,7 @@ export function adoptedOf(service: string, given: Partial<AdoptedService> = {}):
 }
 
 /** Returns an adopted service with its recipe in plain text, to compare it. */
-export function revealedOf({ recipe, ...rest }: AdoptedService) {
-  return { ...rest, recipe: recipe.reveal() };
+export function revealedOf({ environment, recipe, ...rest }: AdoptedService) {
+  const variables = Array.from(environment, ([key, value]) => [key, value.reveal()]);
+  return { ...rest, environment: Object.fromEntries(variables) as Record<string, string>, recipe: recipe.reveal() };
 }
