@@ -52,7 +52,8 @@ export function foundContainer(
     environment: environmentOf(config["Env"]),
     labels: textFieldsOf(config["Labels"]),
     ports: portsOf(config, hostConfig),
-    mounts: [...mountsOf(inspected["Mounts"]), ...memoryOf(hostConfig)],
+    // Engines list them in another order each time.
+    mounts: [...mountsOf(inspected["Mounts"]), ...memoryOf(hostConfig)].sort(byTarget),
     networks: networksOf(inspected, id),
     networkMode: textOf(hostConfig["NetworkMode"]),
     restart: restartOf(fieldsOf(hostConfig["RestartPolicy"])),
@@ -140,6 +141,10 @@ function memoryOf(hostConfig: Fields): readonly FoundMount[] {
     readOnly: false,
     anonymous: false,
   }));
+}
+
+function byTarget(a: FoundMount, b: FoundMount): number {
+  return a.target < b.target ? -1 : a.target > b.target ? 1 : 0;
 }
 
 function networksOf(inspected: Fields, id: string): readonly FoundAttachment[] {
