@@ -11,6 +11,7 @@ import { detect } from "./detect.ts";
 import { logIngest } from "./log_ingest.ts";
 import { storesOnS3, storesOnSftp } from "./stores.ts";
 import { READS, reads } from "./reads.ts";
+import { scan100 } from "./scan_server.ts";
 import { webhook } from "./webhook.ts";
 import { runApart } from "./run_apart.ts";
 import { streamFanout } from "./stream_fanout.ts";
@@ -64,6 +65,7 @@ const GROUPS: readonly Group[] = [
   { names: ["context-upload"], run: () => each({ "context-upload": contextUpload }), inDocker: true },
   { names: ["preflight-s3", "put-s3"], run: storesOnS3, inDocker: true },
   { names: ["preflight-sftp", "put-sftp"], run: storesOnSftp, inDocker: true },
+  { names: ["scan-100"], run: () => each({ "scan-100": scan100 }), inDocker: true },
 ];
 
 async function* each(benchmarks: Readonly<Record<string, () => Promise<Result>>>): AsyncGenerator<Line> {
