@@ -60,8 +60,9 @@ class Reading {
     return {
       runtime: runtimeOf(fieldsOf(version)),
       containers: containers.sort(byName),
-      volumes: itemsOf(fieldsOf(volumes)["Volumes"]).map(volumeOf),
-      networks: itemsOf(networks).map(networkOf),
+      // Engines list them in another order each time.
+      volumes: itemsOf(fieldsOf(volumes)["Volumes"]).map(volumeOf).toSorted(byName),
+      networks: itemsOf(networks).map(networkOf).toSorted(byName),
       unread,
     };
   }
@@ -128,6 +129,6 @@ function networkOf(item: Loose): FoundNetwork {
   return { name: textOf(network["Name"]), driver: textOf(network["Driver"]), labels: textFieldsOf(network["Labels"]) };
 }
 
-function byName(a: FoundContainer, b: FoundContainer): number {
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
