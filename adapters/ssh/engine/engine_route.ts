@@ -7,6 +7,9 @@ export type EngineRoute =
   | { readonly kind: "socket"; readonly path: string }
   | { readonly kind: "program"; readonly argv: readonly string[] };
 
+/** How long the server has to end a connection by itself. */
+const END_MS = 2_000;
+
 /** Opens one connection to the engine. Rejects with the error of the server. */
 export function openEngine(client: Client, route: EngineRoute): Promise<Duplex> {
   return new Promise((resolve, reject) => {
@@ -32,4 +35,16 @@ export function openPort(client: Client, port: number): Promise<Duplex> {
       error ? reject(error) : resolve(channel),
     );
   });
+}
+
+/**
+ * Ends a connection to the engine and drops what still comes. The server closes it, because it counts a program that
+ * has not exited against its limit, also when nobody listens to it any more.
+ */
+export function endPolitely(channel: Duplex): void {
+  const byForce = setTimeout(() => channel.destroy(), END_MS);
+  channel.on("error", () => {});
+  channel.once("close", () => clearTimeout(byForce));
+  channel.end();
+  channel.resume();
 }

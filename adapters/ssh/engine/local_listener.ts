@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
+import { endPolitely } from "./engine_route.ts";
 
 /** Longest path of a socket that every system accepts. */
 const LONGEST_PATH = 100;
@@ -67,14 +68,10 @@ export class LocalListener implements AsyncDisposable {
 
 /** Passes everything from either side to the other, and ends both when one breaks. */
 function connectBoth(socket: Socket, peer: Duplex): void {
-  if (socket.destroyed) {
-    peer.on("error", () => {});
-    peer.destroy();
-    return;
-  }
+  if (socket.destroyed) return endPolitely(peer);
   peer.on("error", () => socket.destroy());
   peer.once("close", () => socket.destroySoon());
-  socket.once("close", () => peer.destroy());
+  socket.once("close", () => endPolitely(peer));
   socket.pipe(peer);
   peer.pipe(socket);
 }

@@ -9,11 +9,12 @@ import type { ResolveAddress } from "../dial.ts";
 import { hangUp } from "../hang_up.ts";
 import type { Connection } from "../open_connection.ts";
 import { SftpSession } from "../sftp/sftp_session.ts";
-import { type EngineRoute, openEngine, openPort } from "./engine_route.ts";
+import { endPolitely, type EngineRoute, openEngine, openPort } from "./engine_route.ts";
 import { findEngine } from "./find_engine.ts";
 import { LocalListener } from "./local_listener.ts";
 import { readRemoteFile } from "./remote_file.ts";
 import { Turns } from "./turns.ts";
+import { whenAdmitted } from "./when_admitted.ts";
 
 /** How a server is connected to. */
 export interface SharedServerOptions {
@@ -68,9 +69,11 @@ export class SharedServer implements AsyncDisposable {
       const { connection } = await this.#verified({ signal, timeoutMs });
       return { hostKey: connection.hostKey, engineAddress: `unix://${(await this.#listening()).path}` };
     } catch (error) {
+      // Whoever leaves must not take the connection from the others.
+      if (signal.aborted) throw error;
       await this.#drop();
       // A connection that was idle may have broken unnoticed.
-      if (!wasOpen || signal.aborted) throw error;
+      if (!wasOpen) throw error;
       const { connection } = await this.#verified({ signal, timeoutMs });
       return { hostKey: connection.hostKey, engineAddress: `unix://${(await this.#listening()).path}` };
     }
@@ -98,7 +101,12 @@ export class SharedServer implements AsyncDisposable {
   ): Promise<Uint8Array | UnreadableFile> {
     const { connection } = await this.#current();
     try {
-      return await readRemoteFile(await this.#sftp(connection), path, { maxBytes, signal });
+      const session = await this.#sftp(connection).catch((error: unknown) => {
+        if (connection.socket.destroyed) throw error;
+      });
+      // A server that transfers no files to this user.
+      if (!session) return "forbidden";
+      return await readRemoteFile(session, path, { maxBytes, signal });
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof Failure) throw error;
@@ -119,9 +127,8 @@ export class SharedServer implements AsyncDisposable {
   async #verified(options: ReadyOptions): Promise<Line> {
     this.#line ??= this.#dial(options);
     const line = await unlessAborted(this.#line, options.signal);
-    const channel = await withTimeout(ANSWER_MS, this.#open(line), () => this.#silent());
-    channel.on("error", () => {});
-    channel.destroy();
+    options.signal.throwIfAborted();
+    endPolitely(await withTimeout(ANSWER_MS, this.#open(line), () => this.#silent()));
     return line;
   }
 
@@ -169,7 +176,7 @@ export class SharedServer implements AsyncDisposable {
     if (route.kind === "socket") return openEngine(connection.client, route);
     const leave = await this.#programs.take();
     try {
-      const channel = await openEngine(connection.client, route);
+      const channel = await whenAdmitted(() => openEngine(connection.client, route));
       channel.once("close", leave);
       return channel;
     } catch (error) {
@@ -185,7 +192,7 @@ export class SharedServer implements AsyncDisposable {
 
   #sftp(connection: Connection): Promise<SftpSession> {
     if (this.#files?.of !== connection) {
-      const session = SftpSession.on(connection, undefined).catch((error: unknown) => {
+      const session = whenAdmitted(() => SftpSession.on(connection, undefined)).catch((error: unknown) => {
         this.#files = undefined;
         throw error;
       });
