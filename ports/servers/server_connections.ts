@@ -7,7 +7,7 @@ export interface ServerConnection extends AsyncDisposable {
   readonly hostKey: string;
   /** The address of its container engine, as in `DOCKER_HOST`, usable by this process until disposed. */
   readonly engineAddress: string;
-  /** Why a connection that broke could not be made anew when it was last needed; `undefined` while it works. */
+  /** Why the machine or its engine could not be reached again when that was last needed; `undefined` while it works. */
   readonly failure: Failure | undefined;
   /**
    * Returns a port of this machine whose connections lead to a port of that machine's loopback address, until disposed.

@@ -29,12 +29,6 @@ interface ReadyOptions {
   readonly timeoutMs: number;
 }
 
-/** A logged-in connection with the way to its engine. */
-interface Line {
-  readonly connection: Connection;
-  readonly route: EngineRoute;
-}
-
 const REDIAL_MS = 10_000;
 const ANSWER_MS = 5_000;
 /** Servers allow ten programs at a time on a connection by default, and SFTP counts as one. */
@@ -45,7 +39,9 @@ export class SharedServer implements AsyncDisposable {
   readonly #target: RemoteTarget;
   readonly #options: SharedServerOptions;
   readonly #programs = new Turns(PROGRAMS);
-  #line: Promise<Line> | undefined;
+  #connection: Promise<Connection> | undefined;
+  /** How the engine was found on a connection. */
+  #route: { readonly of: Connection; readonly found: Promise<EngineRoute> } | undefined;
   #engine: ReturnType<typeof LocalListener.onSocket> | undefined;
   /** By the port on the machine that they lead to. */
   readonly #ports = new Map<number, ReturnType<typeof LocalListener.onPort>>();
@@ -64,22 +60,20 @@ export class SharedServer implements AsyncDisposable {
    * address of the engine on this machine.
    */
   async ready({ signal, timeoutMs }: ReadyOptions): Promise<{ hostKey: string; engineAddress: string }> {
-    const wasOpen = this.#line !== undefined;
+    const wasOpen = this.#connection !== undefined;
     try {
-      const { connection } = await this.#verified({ signal, timeoutMs });
-      return { hostKey: connection.hostKey, engineAddress: `unix://${(await this.#listening()).path}` };
+      return await this.#verified({ signal, timeoutMs });
     } catch (error) {
-      // Whoever leaves must not take the connection from the others.
-      if (signal.aborted) throw error;
+      // Whoever leaves must not take the connection from the others, and neither must an engine that does not run.
+      if (signal.aborted || isAboutEngine(error)) throw error;
       await this.#drop();
       // A connection that was idle may have broken unnoticed.
       if (!wasOpen) throw error;
-      const { connection } = await this.#verified({ signal, timeoutMs });
-      return { hostKey: connection.hostKey, engineAddress: `unix://${(await this.#listening()).path}` };
+      return this.#verified({ signal, timeoutMs });
     }
   }
 
-  /** Why the last attempt to connect failed; `undefined` if it succeeded. */
+  /** Why the last attempt to connect, or to find the engine, failed; `undefined` if it succeeded. */
   get failure(): Failure | undefined {
     return this.#failure;
   }
@@ -88,7 +82,7 @@ export class SharedServer implements AsyncDisposable {
   async forward(port: number): Promise<number> {
     let opening = this.#ports.get(port);
     if (!opening) {
-      opening = LocalListener.onPort(async () => openPort((await this.#current()).connection.client, port));
+      opening = LocalListener.onPort(async () => openPort((await this.#current()).client, port));
       this.#ports.set(port, opening);
       opening.catch(() => this.#ports.delete(port));
     }
@@ -99,7 +93,7 @@ export class SharedServer implements AsyncDisposable {
     path: string,
     { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
   ): Promise<Uint8Array | UnreadableFile> {
-    const { connection } = await this.#current();
+    const connection = await this.#current();
     try {
       const session = await this.#sftp(connection).catch((error: unknown) => {
         if (connection.socket.destroyed) throw error;
@@ -124,59 +118,78 @@ export class SharedServer implements AsyncDisposable {
     await this.#drop();
   }
 
-  async #verified(options: ReadyOptions): Promise<Line> {
-    this.#line ??= this.#dial(options);
-    const line = await unlessAborted(this.#line, options.signal);
+  async #verified(options: ReadyOptions): Promise<{ hostKey: string; engineAddress: string }> {
+    this.#connection ??= this.#dial(options);
+    const connection = await unlessAborted(this.#connection, options.signal);
     options.signal.throwIfAborted();
-    endPolitely(await withTimeout(ANSWER_MS, this.#open(line), () => this.#silent()));
-    return line;
+    // Looked for anew each time nobody can connect: it may have been installed, started or moved since.
+    const opened = unlessAborted(this.#open(connection), options.signal);
+    endPolitely(await withTimeout(ANSWER_MS, opened, () => this.#silent()));
+    return { hostKey: connection.hostKey, engineAddress: `unix://${(await this.#listening()).path}` };
   }
 
   /** Returns the connection, made anew if it broke. */
-  #current(): Promise<Line> {
-    this.#line ??= this.#dial({ signal: AbortSignal.timeout(REDIAL_MS), timeoutMs: REDIAL_MS });
-    return this.#line;
+  #current(): Promise<Connection> {
+    this.#connection ??= this.#dial({ signal: AbortSignal.timeout(REDIAL_MS), timeoutMs: REDIAL_MS });
+    return this.#connection;
   }
 
-  #dial({ signal, timeoutMs }: ReadyOptions): Promise<Line> {
-    const line = this.#connect({ signal, timeoutMs });
+  #dial({ signal, timeoutMs }: ReadyOptions): Promise<Connection> {
+    const { resolveAddress } = this.#options;
+    const target = { ...this.#target, hostKey: this.#pinned };
+    const dialling = dialWithin(target, { resolveAddress, signal, timeoutMs });
     const forget = () => {
-      if (this.#line === line) this.#line = undefined;
+      if (this.#connection === dialling) this.#connection = undefined;
     };
-    line.then(
-      ({ connection }) => {
+    dialling.then(
+      ({ hostKey, socket }) => {
         this.#failure = undefined;
-        if (connection.socket.destroyed) forget();
-        else connection.socket.once("close", forget);
+        // Whoever answers next time must be the same machine.
+        this.#pinned ??= hostKey;
+        if (socket.destroyed) forget();
+        else socket.once("close", forget);
       },
       (error: unknown) => {
         this.#failure = error instanceof Failure ? error : undefined;
         forget();
       },
     );
-    return line;
+    return dialling;
   }
 
-  async #connect({ signal, timeoutMs }: ReadyOptions): Promise<Line> {
-    const { resolveAddress } = this.#options;
-    const target = { ...this.#target, hostKey: this.#pinned };
-    const connection = await dialWithin(target, { resolveAddress, signal, timeoutMs });
-    // Whoever answers next time must be the same machine.
-    this.#pinned ??= connection.hostKey;
-    try {
-      const route = await unlessAborted(findEngine(connection, target, signal), signal);
-      return { connection, route };
-    } catch (error) {
-      await hangUp(connection);
-      throw error;
+  /** Opens a connection to the engine; if the way to it is gone, looks for another one. */
+  async #open(connection: Connection): Promise<Duplex> {
+    const known = this.#route;
+    if (known?.of === connection) {
+      try {
+        return await this.#openBy(connection, await known.found);
+      } catch {
+        if (this.#route === known) this.#route = undefined;
+      }
     }
+    return this.#openBy(connection, await this.#find(connection));
   }
 
-  async #open({ connection, route }: Line): Promise<Duplex> {
-    if (route.kind === "socket") return openEngine(connection.client, route);
+  #find(connection: Connection): Promise<EngineRoute> {
+    if (this.#route?.of !== connection) {
+      const found = findEngine(connection, this.#target, AbortSignal.timeout(REDIAL_MS));
+      this.#route = { of: connection, found };
+      found.then(
+        () => (this.#failure = undefined),
+        (error: unknown) => {
+          this.#route = undefined;
+          this.#failure = error instanceof Failure ? error : undefined;
+        },
+      );
+    }
+    return this.#route!.found;
+  }
+
+  async #openBy({ client }: Connection, route: EngineRoute): Promise<Duplex> {
+    if (route.kind === "socket") return openEngine(client, route);
     const leave = await this.#programs.take();
     try {
-      const channel = await whenAdmitted(() => openEngine(connection.client, route));
+      const channel = await whenAdmitted(() => openEngine(client, route));
       channel.once("close", leave);
       return channel;
     } catch (error) {
@@ -202,13 +215,19 @@ export class SharedServer implements AsyncDisposable {
   }
 
   async #drop(): Promise<void> {
-    const line = await this.#line?.catch(() => undefined);
-    this.#line = undefined;
+    const connection = await this.#connection?.catch(() => undefined);
+    this.#connection = undefined;
+    this.#route = undefined;
     this.#files = undefined;
-    if (line) await hangUp(line.connection);
+    if (connection) await hangUp(connection);
   }
 
   #silent(): Failure {
     return connectFailure(this.#target, "timeout", "its container engine does not accept connections in time.");
   }
+}
+
+/** Whether the machine answers, but its container engine cannot be used. */
+function isAboutEngine(error: unknown): boolean {
+  return error instanceof Failure && error.code.startsWith("engine_");
 }
