@@ -55,7 +55,7 @@ import { SshRemoteHosts } from "../adapters/ssh/remote_hosts.ts";
 import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
 import { recordedRuntime, type RecordedRuntimePorts } from "../application/services/recorded_runtime.ts";
 import type { Config } from "../config.ts";
-import { SshServerEngines } from "./server_engines.ts";
+import { SshServerEngines, type SshServerEnginesOptions } from "./server_engines.ts";
 import { Failure } from "../domain/failure.ts";
 import { isPublicAddress } from "../domain/network_address.ts";
 import type { Log } from "../ports/system/log.ts";
@@ -76,13 +76,13 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
   const nameRecords = new DnsNameRecords({});
   const objectStorages = await openStorages(config, nameRecords);
   const { installation } = stores;
-  const containers = openContainers(config, await installation.id(), { log, nameRecords });
+  const id = await installation.id();
+  const containers = openContainers(config, id, { log, nameRecords });
   opened.use(containers.runtime);
   const usesContainers = () => installation.usesContainers();
   const servers = openServers(config, nameRecords, opened);
-  const folder = join(config.dataFolder, "containers");
-  const engines = { ...stores, ...servers, installation: await installation.id(), folder, log };
-  const serverEngines = opened.use(new SshServerEngines(engines));
+  const parts = { ...stores, ...servers, installation: id, log, localEngine: containers.engine };
+  const serverEngines = openServerEngines(config, parts, opened);
   const running = openRuntime(config, {
     containers: containers.runtime,
     serverEngines,
@@ -121,6 +121,15 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
     vault,
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
+}
+
+/** Opens the container engines of servers. */
+function openServerEngines(
+  { dataFolder }: Config,
+  parts: Omit<SshServerEnginesOptions, "folder">,
+  opened: AsyncDisposableStack,
+): SshServerEngines {
+  return opened.use(new SshServerEngines({ ...parts, folder: join(dataFolder, "containers") }));
 }
 
 /** Opens the adapters that reach other machines. In cloud mode, only at public addresses. */
@@ -162,6 +171,7 @@ function openContainers(
   const releaseImages = new DockerReleaseImages({ engine, installation });
   const addressGuard = mode === "cloud" ? { checkHost: publicAddress(nameRecords) } : {};
   return {
+    engine,
     imageBuilder: new DockerImageBuilder({ engine, installation }),
     imageRegistry: new DockerImageRegistry({ engine, installation, images: releaseImages, ...addressGuard }),
     releaseImages,

@@ -3,6 +3,7 @@ import { DockerContainerEngine } from "../adapters/docker/engine/container_engin
 import { EngineApi } from "../adapters/docker/engine/engine_api.ts";
 import { DockerImageBuilder } from "../adapters/docker/build/image_builder.ts";
 import { DockerImageRegistry } from "../adapters/docker/images/image_registry.ts";
+import { DockerImageTransfer } from "../adapters/docker/images/image_transfer.ts";
 import { DockerReleaseImages } from "../adapters/docker/images/release_images.ts";
 import { DockerRuntime } from "../adapters/docker/containers/docker_runtime.ts";
 import { DockerVolumes } from "../adapters/docker/containers/docker_volumes.ts";
@@ -25,6 +26,8 @@ export interface SshServerEnginesOptions {
   readonly installation: string;
   /** The folder for notes about instances, with a folder in it for each server. */
   readonly folder: string;
+  /** The engine of this machine, which images are sent from. */
+  readonly localEngine: EngineApi;
   readonly log: Log;
 }
 
@@ -93,7 +96,7 @@ export class SshServerEngines implements ServerEngines, InstanceEndings, AsyncDi
   }
 
   #engine(serverId: string, link: ServerLink): Entry["engine"] {
-    const { folder, installation, log } = this.#options;
+    const { folder, installation, localEngine, log } = this.#options;
     const address = async () => (await link.connection()).engineAddress;
     const engine = new EngineApi({ address, name: () => link.name, failure: () => link.failure });
     const releaseImages = new DockerReleaseImages({ engine, installation });
@@ -112,6 +115,7 @@ export class SshServerEngines implements ServerEngines, InstanceEndings, AsyncDi
       imageRegistry: new DockerImageRegistry({ engine, installation, images: releaseImages }),
       // The processes of another machine are not visible here.
       instanceSockets: { listening: async () => undefined },
+      imageTransfer: new DockerImageTransfer({ from: localEngine, to: engine }),
       releaseImages,
       runtime,
       serviceNetworks: new DockerServiceNetworks({ engine, installation }),

@@ -40,6 +40,7 @@ export class MemoryServerEngines implements ServerEngines {
       containerEngine: new MemoryContainerEngine(),
       imageBuilder: new MemoryImageBuilder(releaseImages, {}, this.#folders),
       imageRegistry: new MemoryImageRegistry(releaseImages),
+      imageTransfer: { send: async (image) => void releaseImages.nameless.add(image) },
       instanceSockets: this.#runtime,
       releaseImages,
       runtime: this.#runtime,

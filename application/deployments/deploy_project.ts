@@ -40,7 +40,7 @@ export interface DeployRequest {
   readonly projectId: string;
   readonly uploadSessionId?: string;
   readonly branch?: string;
-  /** Where to build. An image for a server is always built there, so both values mean the same. */
+  /** Where an image for a server is built: there, or here and then sent. Without a server both mean the same. */
   readonly buildStrategy?: "server" | "local";
   readonly environment?: Environment;
   readonly requireApproval?: boolean;
@@ -74,9 +74,6 @@ export function deployProject(ports: DeployProjectPorts) {
       throw invalidField("branch", "this is not a valid branch name");
     await checkAdopted(found, request);
     const project = await place(by, found, request);
-    if (project.location === "server" && request.buildStrategy === "local") {
-      throw invalidField("buildStrategy", 'an image for a server is built there. Leave it out, or use "server"');
-    }
     const own = ownOf(by, project, request);
     const { environment = "production" } = request;
     const given = await findServices(project, { environment }, request.services);
@@ -126,13 +123,14 @@ export function deployProject(ports: DeployProjectPorts) {
  * from other callers `requireApproval: false` is not recorded, so that a gate which the project gets later still
  * applies.
  */
-function ownOf(by: Principal, { id, settings }: Project, request: DeployRequest): DeploymentOverrides {
-  const { branch, publicEndpoints, requireApproval, services = [] } = request;
+function ownOf(by: Principal, { id, location, settings }: Project, request: DeployRequest): DeploymentOverrides {
+  const { branch, buildStrategy, publicEndpoints, requireApproval, services = [] } = request;
   const target = { id: "", projectId: id };
   if (requireApproval === false && settings.requireApproval) demand(by, "deployment:admin", target);
   const mayDecide = requireApproval === true || allows(by, "deployment:admin", target);
   return {
     ...(branch !== undefined && { branch }),
+    ...(buildStrategy !== undefined && location === "server" && { buildStrategy }),
     ...(requireApproval !== undefined && mayDecide && { requireApproval }),
     ...(services.length > 0 && { services: true }),
     ...(publicEndpoints && { publicEndpoints }),

@@ -89,6 +89,8 @@ export interface DeploymentOverrides {
   readonly requireApproval?: boolean;
   /** Whether the requester may deploy any folder of the machine; only counts for the requested folder. */
   readonly localPathByAdmin?: boolean;
+  /** Where an image for a server is built; on the server if absent. */
+  readonly buildStrategy?: "server" | "local";
   /** Whether the request contained the services. */
   readonly services?: boolean;
   /** The endpoints as requested, before the services are known. */

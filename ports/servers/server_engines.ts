@@ -1,6 +1,7 @@
 import type { ContainerEngine } from "../deployments/container_engine.ts";
 import type { ImageBuilder } from "../deployments/image_builder.ts";
 import type { ImageRegistry } from "../deployments/image_registry.ts";
+import type { ImageTransfer } from "../deployments/image_transfer.ts";
 import type { ReleaseImages } from "../deployments/release_images.ts";
 import type { AdoptedContainers } from "../services/adopted_containers.ts";
 import type { InstanceEndings } from "../services/instance_endings.ts";
@@ -15,6 +16,7 @@ export interface ServerEngine {
   readonly containerEngine: ContainerEngine;
   readonly imageBuilder: ImageBuilder;
   readonly imageRegistry: ImageRegistry;
+  readonly imageTransfer: ImageTransfer;
   readonly instanceSockets: InstanceSockets;
   readonly releaseImages: ReleaseImages;
   readonly runtime: Runtime<RunnableImage> & InstanceEndings;

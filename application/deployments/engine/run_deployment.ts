@@ -37,6 +37,7 @@ import {
 import { placedPorts } from "../../services/placed_ports.ts";
 import { planOf } from "../make_deployment.ts";
 import { restReplaced } from "./changeover/adopted_release.ts";
+import { sendingBuilder } from "./build/sending_builder.ts";
 import { tidyUp } from "./tidy_up.ts";
 
 /** A run with all ports of the engine. */
@@ -52,7 +53,7 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
     // Until its build begins, a deployment follows its project. What was built before runs where it was built.
     const followsProject = taken.status === "queued" && taken.source.kind !== "artifact";
     const { serverId } = followsProject ? planOf(project) : taken.plan;
-    const placed = placedPorts(ports, serverId);
+    const placed = portsFor(ports, serverId, taken);
     const fenced = fencedPorts(placed, hold);
     const run: StepRun = {
       ports: fenced,
@@ -76,6 +77,14 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
     }
     for (const work of run.backgroundTasks) void work(placed).catch(() => {});
   };
+}
+
+/** The ports with the container engine of a server in place of this machine's, if there is one. */
+function portsFor(ports: EnginePorts, serverId: string | undefined, { own }: Deployment): EnginePorts {
+  const placed = placedPorts(ports, serverId);
+  if (serverId === undefined || own?.buildStrategy !== "local") return placed;
+  const { imageTransfer, releaseImages } = ports.serverEngines.of(serverId);
+  return { ...placed, imageBuilder: sendingBuilder({ ...ports, imageTransfer, releaseImages }) };
 }
 
 /** The secrets of the former release that a decision may start again, to be masked in its output too. */
