@@ -49,7 +49,7 @@ export function foundContainer(
     imageFacts: image === undefined ? null : foundImage(image),
     entrypoint: textsOf(config["Entrypoint"]),
     command: textsOf(config["Cmd"]),
-    environment: environmentOf(config["Env"]),
+    environment: givenEnvironment(config),
     labels: textFieldsOf(config["Labels"]),
     ports: portsOf(config, hostConfig),
     // Engines list them in another order each time.
@@ -96,6 +96,17 @@ function environmentOf(value: Loose): ReadonlyMap<string, Secret> {
     return end > 0 ? [[entry.slice(0, end), new Secret(entry.slice(end + 1))] as const] : [];
   });
   return new Map(entries);
+}
+
+/** Returns the environment without what Podman adds to every container, and reports as if it had been given. */
+function givenEnvironment(config: Fields): ReadonlyMap<string, Secret> {
+  const all = environmentOf(config["Env"]);
+  const added = {
+    container: /^(?:podman|oci)$/.exec(all.get("container")?.reveal() ?? "")?.[0],
+    HOSTNAME: config["Hostname"],
+  };
+  if (added.container === undefined) return all;
+  return new Map([...all].filter(([key, value]) => added[key as keyof typeof added] !== value.reveal()));
 }
 
 function portsOf(config: Fields, hostConfig: Fields): readonly FoundPort[] {

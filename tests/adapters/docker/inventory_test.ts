@@ -21,6 +21,10 @@ function recipe(path: readonly string[] = [], fields: Json = {}) {
   return containerRecipe(changed(INSPECTED, path, fields), IMAGE_CONFIG);
 }
 
+function keysOf(Env: readonly string[]) {
+  return [...found(["Config"], { Env, Hostname: "abc" }).environment.keys()];
+}
+
 describe("foundContainer()", () => {
   test("reads what Docker reports", () => {
     const { environment, imageFacts, recipe: written, ...rest } = found();
@@ -96,6 +100,16 @@ describe("foundContainer()", () => {
         { port: 443, published: null },
       ],
     });
+  });
+
+  test("leaves out the variables that Podman adds to every container, and no others", () => {
+    expect(keysOf(["container=podman", "HOSTNAME=abc", "HOME=/data", "A=b"])).toEqual(["HOME", "A"]);
+    expect(keysOf(["container=podman", "HOSTNAME=own"])).toEqual(["HOSTNAME"]);
+    expect(keysOf(["container=docker", "HOSTNAME=abc", "constructor=x"])).toEqual([
+      "container",
+      "HOSTNAME",
+      "constructor",
+    ]);
   });
 
   test.each([
