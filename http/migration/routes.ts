@@ -47,7 +47,7 @@ export function migrationRoutes(access: Access, useCases: UseCases, report: (err
           description: PROGRESS,
           answer: Scanned,
           alternative: EVENTS,
-          problems: [404, 502],
+          problems: [404, 409, 502],
           unrepeatable: true,
         }),
       },

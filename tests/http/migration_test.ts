@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { MemoryMachine } from "../../adapters/memory/remote_hosts.ts";
 import { member, memoryApp } from "../support/apps/app.ts";
 import { callers } from "../support/apps/furnished.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 import { HOST_KEY, machine, migrationScene, OTHER_HOST_KEY } from "../support/apps/migration_scene.ts";
 
 const ROUTES = ["scan", "adopt"] as const;
@@ -90,6 +91,23 @@ describe.each(ROUTES)("POST /api/migration/%s", (route) => {
     expect([answer.status, answer.body.code]).toEqual([502, "engine_stopped"]);
     expect(answer.body.error).toContain("stopped answering");
     expect(scene.app.world.remoteHosts.openSessions).toBe(0);
+  });
+
+  test("answers 409 when the server gets another address meanwhile, and stores nothing", async () => {
+    let move: (() => Promise<void>) | undefined;
+    const scene = await migrationScene(machine(), ({ engineInventories }) => ({
+      engineInventories: intercepted(engineInventories, "read", async (proceed) => {
+        await move?.();
+        return proceed();
+      }),
+    }));
+    const { call, owner: token } = scene.app;
+    const body = { sshHost: "elsewhere.example.com", sshPassword: "another" };
+    move = async () => void (await call("PATCH", `/api/servers/${scene.id}`, { token, body }));
+    const answer = await scene[route]();
+    expect([answer.status, answer.body.code]).toEqual([409, "server_changed"]);
+    expect(await scene.projects()).toEqual([]);
+    expect((await scene.server()).hostKey).toBeNull();
   });
 
   test("closes its connection, whatever happens", async () => {
