@@ -170,7 +170,7 @@ export const LOCATION: Meanings<ProjectLocation> = {
 
 export const BUILD_STRATEGY: Meanings<"server" | "local"> = {
   server: "On the machine that runs the deployment",
-  local: "On this machine",
+  local: "On this machine; the image is then sent to the server",
 };
 
 export const UPLOAD_MODE: Meanings<"local" | "cloud"> = {

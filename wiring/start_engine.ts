@@ -148,7 +148,8 @@ function cleanups(world: OpenWorld, { rollbackWindow, restore, outages }: Cleanu
     await serverEngines.supervise();
     for (const serverId of await serverEngines.inUse()) {
       const { releaseImages } = serverEngines.of(serverId);
-      await cleanImages({ ...world, releaseImages }, IMAGE_CACHE_BYTES)();
+      // The build cache of a server is its owner's as well.
+      await cleanImages({ ...world, releaseImages })();
     }
   };
   return [

@@ -1,6 +1,8 @@
 import { compareKeys } from "../../domain/backups/object_key.ts";
 import type { DomainName } from "../../domain/domains/domain_name.ts";
-import type { AdoptedService, Adoption } from "../../domain/migration/adoption.ts";
+import { conflict } from "../../domain/failure.ts";
+import { ALREADY_ADOPTED, type AdoptedService, type Adoption } from "../../domain/migration/adoption.ts";
+import type { HeldContainers } from "../../domain/migration/stack.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import { checkVariableTotals, valueBytes } from "../../domain/projects/variable.ts";
 import type { Adoptions } from "../../ports/migration/adoptions.ts";
@@ -24,6 +26,11 @@ export class MemoryAdoptions implements Adoptions {
   ): Promise<"created" | "slug_taken" | "hostname_taken"> {
     const bytes = variables.reduce((sum, variable) => sum + valueBytes(variable), 0);
     checkVariableTotals({ count: variables.length, bytes });
+    const held = [...this.#tables.adoptedServices.values()].flat();
+    const isHeld = services.some((one) =>
+      held.some((other) => other.serverId === one.serverId && other.containerId === one.containerId),
+    );
+    if (isHeld) throw conflict("already_adopted", ALREADY_ADOPTED);
     const outcome = await this.#projects.create(project, freeName);
     if (outcome !== "created") return outcome;
     const at = project.createdAt;
@@ -33,6 +40,16 @@ export class MemoryAdoptions implements Adoptions {
     this.#tables.variables.production.set(project.id, new Map(rows));
     this.#tables.adoptedServices.set(project.id, [...services]);
     return outcome;
+  }
+
+  async onServer(serverId: string): Promise<HeldContainers> {
+    const held = [...this.#tables.adoptedServices].flatMap(([projectId, services]) => {
+      const projectName = this.#tables.projects.get(projectId)?.name ?? "";
+      return services
+        .filter((adopted) => adopted.serverId === serverId)
+        .map(({ containerId, service }) => [containerId, { projectId, projectName, service }] as const);
+    });
+    return new Map(held);
   }
 
   async list(projectId: string): Promise<readonly AdoptedService[]> {

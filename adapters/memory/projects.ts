@@ -15,12 +15,17 @@ export class MemoryProjects implements Projects {
     this.#tables = tables;
   }
 
-  async list(organizationId: string, { ids, search = "" }: ProjectFilter, page: Page): Promise<Listing<Project>> {
+  async list(
+    organizationId: string,
+    { ids, search = "", serverId }: ProjectFilter,
+    page: Page,
+  ): Promise<Listing<Project>> {
     const wanted = search.toLowerCase();
     const rows = this.#tables.projects
       .values()
       .filter((project) => project.organizationId === organizationId)
       .filter(({ id }) => !ids || ids.includes(id))
+      .filter((project) => !serverId || (project.location === "server" && project.serverId === serverId))
       .filter(({ name, slug }) => name.toLowerCase().includes(wanted) || slug.toLowerCase().includes(wanted));
     return newestFirst(rows, page, BY_CREATION);
   }

@@ -1,7 +1,9 @@
 import type { DomainName } from "../../domain/domains/domain_name.ts";
-import type { AdoptedService, Adoption } from "../../domain/migration/adoption.ts";
+import { ALREADY_ADOPTED, type AdoptedService, type Adoption } from "../../domain/migration/adoption.ts";
+import type { HeldContainers } from "../../domain/migration/stack.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import { checkVariableTotals, valueBytes } from "../../domain/projects/variable.ts";
+import { conflict } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Adoptions } from "../../ports/migration/adoptions.ts";
 import type { Vault } from "../../ports/system/vault.ts";
@@ -35,8 +37,9 @@ export class PostgresAdoptions implements Adoptions {
     checkVariableTotals({ count: variables.length, bytes });
     const sealedVariables = await Promise.all(variables.map((variable) => this.#sealedVariable(project, variable)));
     const sealedServices = await Promise.all(services.map((service) => this.#sealedService(project, service)));
-    return this.#database.run<Creation>(async (sql) => {
-      await sql`
+    return this.#database.run<Creation>(
+      async (sql) => {
+        await sql`
         with created as (${projectInsertion(sql, project)}), named as (${freeNameInsertion(sql, freeName)}), given as (
           insert into variables (project_id, key, sealed_value, value_bytes, secret, updated_at)
           select ${project.id}, variable.key, variable.sealed, variable.bytes, variable.secret,
@@ -44,11 +47,26 @@ export class PostgresAdoptions implements Adoptions {
           from jsonb_to_recordset(${jsonValue(sql, sealedVariables)})
             as variable (key text, sealed text, bytes integer, secret boolean)
         )
-        insert into adopted_services (project_id, service, sealed_service)
-        select ${project.id}, adopted.service, adopted.sealed
-        from jsonb_to_recordset(${jsonValue(sql, sealedServices)}) as adopted (service text, sealed text)`;
-      return "created";
-    }, TAKEN_NAMES);
+        insert into adopted_services (project_id, service, server_id, container_id, sealed_service)
+        select ${project.id}, adopted.service, adopted.server_id, adopted.container_id, adopted.sealed
+        from jsonb_to_recordset(${jsonValue(sql, sealedServices)})
+          as adopted (service text, server_id text, container_id text, sealed text)`;
+        return "created";
+      },
+      { ...TAKEN_NAMES, adopted_services_container: alreadyAdopted },
+    );
+  }
+
+  async onServer(serverId: string): Promise<HeldContainers> {
+    const rows = await this.#database.run(
+      (sql) => sql<{ container_id: string; service: string; id: string; name: string }[]>`
+        select container_id, service, projects.id, projects.name
+        from adopted_services join projects on projects.id = project_id
+        where adopted_services.server_id = ${serverId}`,
+    );
+    return new Map(
+      rows.map(({ container_id, service, id, name }) => [container_id, { projectId: id, projectName: name, service }]),
+    );
   }
 
   async list(projectId: string): Promise<readonly AdoptedService[]> {
@@ -75,10 +93,14 @@ export class PostgresAdoptions implements Adoptions {
     const environment = Array.from(adopted.environment, ([key, value]) => [key, value.reveal()] as const);
     const text: SealedService = { ...adopted, environment, recipe: adopted.recipe.reveal() };
     const sealed = await this.#vault.seal(new Secret(JSON.stringify(text)), servicePlace(id, adopted.service));
-    return { service: adopted.service, sealed };
+    return { service: adopted.service, server_id: adopted.serverId, container_id: adopted.containerId, sealed };
   }
 }
 
 function servicePlace(projectId: string, service: string) {
   return sealedPlace(SEALED_COLUMNS.adoptedService, projectId, service);
+}
+
+function alreadyAdopted(): never {
+  throw conflict("already_adopted", ALREADY_ADOPTED);
 }

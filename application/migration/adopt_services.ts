@@ -1,11 +1,11 @@
-import { type Failure, invalidField } from "../../domain/failure.ts";
+import { conflict, type Failure, invalidField } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import { type Adoption, adoptionOf } from "../../domain/migration/adoption.ts";
 import { chosenServices } from "../../domain/migration/chosen_services.ts";
 import { checkSettings, type Project, type ProjectSettings, slugOf } from "../../domain/projects/project.ts";
 import type { Adoptions } from "../../ports/migration/adoptions.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
-import { checkName, slugTaken, storeProject, type StoreProjectPorts } from "../projects/create_project.ts";
+import { checkName, storeProject, type StoreProjectPorts } from "../projects/create_project.ts";
 import { findServer } from "../servers/find_server.ts";
 import { type InspectOptions, inspectServer, type InspectServerPorts } from "./inspect_server.ts";
 
@@ -40,7 +40,7 @@ export function adoptServices(ports: AdoptServicesPorts) {
     const name = projectName(input.projectName);
     const slug = slugOf(name);
     // Before the server is asked, which takes a while. Storing the project decides.
-    if (await ports.projects.findBySlug(by.organizationId, slug)) throw slugTaken(slug);
+    if (await ports.projects.findBySlug(by.organizationId, slug)) throw nameTaken(name);
     const { stack } = await inspect(by, serverId, options);
     const adoption = adoptionOf(chosenServices(stack, serviceNames), serverId);
     const settings: ProjectSettings = {
@@ -50,11 +50,20 @@ export function adoptServices(ports: AdoptServicesPorts) {
     };
     checkSettings(settings);
     const fields = { name, slug, settings, location: "server", serverId } as const;
-    const project = await storeProject(ports, by, fields, (stored, freeName) =>
-      ports.adoptions.create(stored, freeName, adoption),
-    );
+    const project = await storeProject(ports, by, fields, async (stored, freeName) => {
+      const outcome = await ports.adoptions.create(stored, freeName, adoption);
+      if (outcome === "slug_taken") throw nameTaken(name);
+      return outcome;
+    });
     return { project, adoption };
   };
+}
+
+function nameTaken(name: string): Failure {
+  return conflict(
+    "name_taken",
+    `Cannot create the project "${name}": your organization has a project of that name. Choose another projectName`,
+  );
 }
 
 function projectName(text: string): string {

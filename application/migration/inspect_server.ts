@@ -1,12 +1,12 @@
 import { Failure, isEngineAway } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
-import { composeGroups } from "../../domain/migration/compose_group.ts";
-import { isSlipways } from "../../domain/migration/panels.ts";
-import type { ProjectFiles, Stack } from "../../domain/migration/stack.ts";
-import { stackOf } from "../../domain/migration/stack_of.ts";
+import type { HeldContainers, ProjectFiles, Stack } from "../../domain/migration/stack.ts";
+import { adoptableGroups, stackOf } from "../../domain/migration/stack_of.ts";
 import type { Server } from "../../domain/servers/server.ts";
+import type { Adoptions } from "../../ports/migration/adoptions.ts";
 import type { EngineInventories, Progress } from "../../ports/migration/engine_inventories.ts";
 import type { YamlReader } from "../../ports/projects/yaml_reader.ts";
+import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import type { ServerConnection, ServerConnections } from "../../ports/servers/server_connections.ts";
 import { type OnServerPorts, workOnServer } from "../servers/work_on_server.ts";
 import { readComposeFiles } from "./read_compose_files.ts";
@@ -15,6 +15,7 @@ import { readComposeFiles } from "./read_compose_files.ts";
 const LIMIT_MS = 55_000;
 
 export interface InspectServerPorts extends OnServerPorts {
+  readonly adoptions: Adoptions;
   readonly engineInventories: EngineInventories;
   readonly serverConnections: ServerConnections;
   readonly yamlReader: YamlReader;
@@ -46,35 +47,39 @@ export function inspectServer(ports: InspectServerPorts) {
   ): Promise<InspectedServer> {
     const limit = AbortSignal.timeout(LIMIT_MS);
     const within = AbortSignal.any([limit, ...(signal ? [signal] : [])]);
-    const { server, result } = await onServer(by, serverId, async (target, { name }) => {
+    const work = async (target: RemoteTarget, { name }: Server) => {
       try {
         progress(`Connecting to ${name}`);
         await using connection = await ports.serverConnections.open(target, { signal: within });
-        const stack = await stackIn(connection, within, progress);
-        return { hostKey: connection.hostKey, result: stack };
+        const held = await ports.adoptions.onServer(serverId);
+        return { hostKey: connection.hostKey, result: await stackIn(connection, held, { signal: within, progress }) };
       } catch (error) {
         throw asRemote(error, { name, isLate: limit.aborted });
       }
-    });
+    };
+    const { server, result } = await onServer(by, serverId, work, signal);
     return { server, stack: result };
   };
 
-  async function stackIn(connection: ServerConnection, signal: AbortSignal, progress: Progress): Promise<Stack> {
+  async function stackIn(
+    connection: ServerConnection,
+    held: HeldContainers,
+    { signal, progress }: { readonly signal: AbortSignal; readonly progress: Progress },
+  ): Promise<Stack> {
     const inventory = await ports.engineInventories.read(connection.engineAddress, { signal, progress });
-    const { groups } = composeGroups(inventory.containers.filter((container) => !isSlipways(container)));
     const files = new Map<string, ProjectFiles>();
-    for (const group of groups) {
+    for (const group of adoptableGroups(inventory, held)) {
       progress(`Reading the compose files of ${group.name}`);
       files.set(group.name, await readFiles(group, { connection, signal }));
     }
-    return stackOf(inventory, files);
+    return stackOf(inventory, files, held);
   }
 }
 
 /** Converts whatever went wrong on the way to a server or on it to a failure of that server. */
 function asRemote(error: unknown, { name, isLate }: { readonly name: string; readonly isLate: boolean }): unknown {
   if (isLate) {
-    const why = `the server did not answer everything within ${LIMIT_MS / 1_000} s. Check its load, then try again`;
+    const why = `not everything on it answered within ${LIMIT_MS / 1_000} s. Check the server and its containers, then try again`;
     return new Failure("remote_failed", "scan_timeout", `Cannot inspect "${name}": ${why}`);
   }
   if (isEngineAway(error)) {

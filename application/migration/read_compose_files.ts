@@ -13,6 +13,7 @@ const MAX_PROBLEMS = 5;
 const WHY: Readonly<Record<UnreadableFile, string>> = {
   absent: "it is gone",
   forbidden: "the SSH user may not read it",
+  no_answer: "reading it takes too long",
   no_file: "it is not a file",
   too_large: `it is larger than ${FILE_BYTES / 1_024} KiB`,
 };

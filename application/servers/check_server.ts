@@ -1,6 +1,6 @@
 import type { Principal } from "../../domain/identity/permission.ts";
 import type { Server } from "../../domain/servers/server.ts";
-import type { RemoteHosts, RemoteSession } from "../../ports/servers/remote_hosts.ts";
+import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import { type OnServerPorts, workOnServer } from "./work_on_server.ts";
 
 const CHECK_MS = 20_000;
@@ -27,10 +27,11 @@ export function checkServer(ports: CheckServerPorts) {
   const onServer = workOnServer(ports);
   return async function (by: Principal, id: string, signal?: AbortSignal): Promise<ServerReport> {
     const within = AbortSignal.any([AbortSignal.timeout(CHECK_MS), ...(signal ? [signal] : [])]);
-    const { server, hostKey, result } = await onServer(by, id, async (target) => {
+    const check = async (target: RemoteTarget) => {
       await using session = await ports.remoteHosts.connect(target, { signal: within });
       return { hostKey: session.hostKey, result: await engineOf(session, within) };
-    });
+    };
+    const { server, hostKey, result } = await onServer(by, id, check, signal);
     return { server, hostKey, ...result };
   };
 }

@@ -27,6 +27,7 @@ export function workOnServer({ clock, servers }: OnServerPorts) {
     by: Principal,
     id: string,
     work: (target: RemoteTarget, server: Server) => Promise<Outcome<T>>,
+    signal?: AbortSignal,
   ): Promise<Outcome<T> & { readonly server: Server }> {
     const server = await find(by, id, "server:write");
     const credentials = await servers.credentials(by.organizationId, id);
@@ -46,7 +47,8 @@ export function workOnServer({ clock, servers }: OnServerPorts) {
       }
       return { server: checked, hostKey, result };
     } catch (error) {
-      if (error instanceof Failure && error.kind !== "not_found") await record(error.message, null);
+      // Who leaves says nothing about the server.
+      if (error instanceof Failure && error.kind !== "not_found" && !signal?.aborted) await record(error.message, null);
       throw error;
     }
   };

@@ -9,6 +9,10 @@ import { adoptedNames, type NamedContainer } from "./adopted_names.ts";
 import { looksSecret } from "./secret_looking.ts";
 import type { StackService } from "./stack.ts";
 
+/** Why containers cannot be adopted twice. */
+export const ALREADY_ADOPTED =
+  "Cannot adopt this: another project has adopted one of these containers meanwhile. Scan the server again";
+
 /** A container that became a service of a project. */
 export interface AdoptedService {
   /** The name of the service in the project. */
@@ -81,9 +85,9 @@ function adopted(each: NamedContainer, all: readonly NamedContainer[], serverId:
     ([key, value]) => container.imageFacts?.environment.get(key)?.reveal() !== value.reveal(),
   );
   const usable = own.filter(([key]) => serviceKeyProblem(`${name}/${key}`) === undefined);
-  const left = own.length - usable.length;
+  const left = own.filter((entry) => !usable.includes(entry)).map(([key]) => JSON.stringify(key));
   const renamed = name === service.name ? [] : [`${container.name} becomes the service ${name} of the project`];
-  const unusable = `${service.key}: left out ${left} of its variables, because no name of a variable is like theirs`;
+  const unusable = `${service.key}: left out ${left.join(", ")}: names of variables have no spaces, "=" or control characters`;
   return {
     service: {
       service: name,
@@ -102,6 +106,6 @@ function adopted(each: NamedContainer, all: readonly NamedContainer[], serverId:
       value,
       secret: looksSecret(key, value.reveal()),
     })),
-    warnings: [...renamed, ...warnings, ...(left > 0 ? [unusable] : [])],
+    warnings: [...renamed, ...warnings, ...(left.length > 0 ? [unusable] : [])],
   };
 }

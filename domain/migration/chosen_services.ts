@@ -1,5 +1,5 @@
 import { didYouMean } from "../did_you_mean.ts";
-import { invalid, invalidField } from "../failure.ts";
+import { conflict, invalid, invalidField } from "../failure.ts";
 import { servicesIn, type Stack, type StackService } from "./stack.ts";
 
 const MAX_LISTED = 30;
@@ -29,15 +29,29 @@ function chosenOne(
   }
   const [found] = fitting;
   if (found === undefined) {
-    if (managed.some((container) => container.name === name)) {
-      throw invalidField(path, "Slipway runs this container already, so there is nothing to adopt");
-    }
+    refuseManaged(managed, { name, path });
     throw invalidField(path, unknown(name, all));
   }
   if (found.containers.length === 0) {
     throw invalidField(path, "there is no container of this service. Start it on the server first, then scan again");
   }
   return found;
+}
+
+function refuseManaged(
+  managed: Stack["managed"],
+  { name, path }: { readonly name: string; readonly path: string },
+): void {
+  const known = managed.find(
+    ({ container, key }) => key === name || container.name === name || key.endsWith(`/${name}`),
+  );
+  if (!known) return;
+  const { holder } = known;
+  if (holder === null) throw invalidField(path, "Slipway started this container, so there is nothing to adopt");
+  throw conflict(
+    "already_adopted",
+    `Cannot adopt "${name}": it is the service "${holder.service}" of the project "${holder.projectName}" already`,
+  );
 }
 
 function unknown(name: string, all: readonly StackService[]): string {

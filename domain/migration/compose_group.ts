@@ -51,14 +51,22 @@ export function dependenciesOf({ labels }: FoundContainer): readonly string[] {
   return entries.map((entry) => entry.split(":")[0]!.trim()).filter((name) => name !== "");
 }
 
+/** Returns what identifies the service of a container on its server: `project/service`, or the container's name. */
+export function keyOf(container: FoundContainer): string {
+  const project = projectOf(container);
+  return project === null ? container.name : `${project}/${container.labels[LABEL.service]}`;
+}
+
 function projectOf(container: FoundContainer): string | null {
   const { [LABEL.project]: project = "", [LABEL.service]: service = "" } = container.labels;
   return project === "" || service === "" || isOneOff(container) ? null : project;
 }
 
 function groupOf(name: string, containers: readonly FoundContainer[]): ComposeGroup {
-  // Containers that were created later know the files that are used now.
-  const facts = containers.map(({ labels }) => labels);
+  // The container that was started last knows the files that are used now.
+  const facts = containers
+    .toSorted((a, b) => ((a.startedAt ?? "") < (b.startedAt ?? "") ? 1 : -1))
+    .map(({ labels }) => labels);
   const first = facts.find((labels) => labels[LABEL.configFiles]) ?? facts[0] ?? {};
   const workingDir = absolute(first[LABEL.workingDir], null);
   const services = new Map<string, FoundContainer[]>();

@@ -7,7 +7,7 @@ const NO_SECRET_NAME =
 const SECRET_VALUES = [
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/,
   /(?:^|[\s"'=:])eyJ[\w-]{8,}\.[\w-]{8,}/,
-  /(?:^|[\s"'=:])(?:gh[opsur]_|github_pat_|glpat-|xox[abposr]-|sk-|sk_(?:live|test)_|rk_live_|AKIA|ASIA|AIza|SG\.|dop_v1_|npm_|hf_|slw_|tskey-)\w/,
+  /(?:^|[\s"'=:])(?:gh[opsur]_|github_pat_|glpat-|xox[abposr]-|sk-|sk_(?:live|test)_|rk_live_|AKIA|ASIA|AIza|SG\.|dop_v1_|npm_|hf_|slp_|tskey-)\w/,
   /\$(?:2[aby]|argon2[a-z]{0,2}|5|6|apr1)\$\S/,
 ];
 /** The shortest text without spaces that looks made up by a machine. */

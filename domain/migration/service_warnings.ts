@@ -3,6 +3,7 @@ import type { FoundContainer } from "./inventory.ts";
 import type { StackService } from "./stack.ts";
 
 const SOCKETS = /\/(?:docker|podman|containerd|crio)\.sock$/;
+const STATE_WORDS: Readonly<Record<string, string>> = { created: "was never started", exited: "has stopped" };
 /** Networks that every engine has. */
 const BUILT_IN = ["bridge", "host", "none", "podman", "default", "slirp4netns", "pasta"];
 
@@ -13,7 +14,7 @@ export function serviceWarnings(service: StackService): readonly string[] {
   const [first] = containers;
   if (!first) return [about("it has no container to adopt. Start it on the server first, then scan again")];
   const sentences = [
-    ...(managedBy === null ? [] : [`${managedBy} looks after it. Remove it there before Slipway deploys it`]),
+    ...(managedBy === null ? [] : [`${managedBy} manages it. Remove it there before Slipway deploys it`]),
     ...(containers.length > 1
       ? [`it runs ${containers.length} times. Each container becomes a service of its own`]
       : []),
@@ -30,7 +31,7 @@ export function serviceWarnings(service: StackService): readonly string[] {
 
 function stateWarnings(containers: readonly FoundContainer[]): readonly string[] {
   const stopped = containers.filter(({ state }) => state !== "running");
-  const names = stopped.map(({ name, state }) => `${name} is ${state}`);
+  const names = stopped.map(({ name, state }) => `${name} ${STATE_WORDS[state] ?? `is ${state}`}`);
   return [
     ...(names.length === 0 ? [] : [`${names.join(", ")}. Adopting does not start it, the first deployment does`]),
     ...(containers.some(({ removedAtEnd }) => removedAtEnd)

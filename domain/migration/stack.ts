@@ -11,9 +11,28 @@ export interface Stack {
   readonly networks: readonly Pick<FoundNetwork, "name" | "driver">[];
   /** One sentence for everything odd, or that cannot be adopted as it is. */
   readonly warnings: readonly string[];
-  /** Containers that belong to Slipway already, of this installation or another one. */
-  readonly managed: readonly FoundContainer[];
+  /** Containers that Slipway started, of this installation or another one, or that it has adopted. */
+  readonly managed: readonly ManagedContainer[];
 }
+
+/** A container that Slipway runs already. */
+export interface ManagedContainer {
+  readonly container: FoundContainer;
+  /** What it would be named by, to adopt it. */
+  readonly key: string;
+  /** The project that has adopted it; `null` for one that Slipway itself started. */
+  readonly holder: ContainerHolder | null;
+}
+
+/** The project that has adopted a container, with the service that it became. */
+export interface ContainerHolder {
+  readonly projectId: string;
+  readonly projectName: string;
+  readonly service: string;
+}
+
+/** The adopted containers of a server, by container id. */
+export type HeldContainers = ReadonlyMap<string, ContainerHolder>;
 
 export interface StackProject {
   readonly name: string;

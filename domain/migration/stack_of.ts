@@ -1,14 +1,23 @@
-import { type ComposeGroup, composeGroups, dependenciesOf, isOneOff } from "./compose_group.ts";
+import { type ComposeGroup, composeGroups, keyOf, dependenciesOf, isOneOff } from "./compose_group.ts";
 import { driftOf, outdatedImage } from "./drift.ts";
 import type { FoundContainer, Inventory } from "./inventory.ts";
 import { isSlipways, managedBy } from "./panels.ts";
 import { serviceWarnings } from "./service_warnings.ts";
-import type { ProjectFiles, Stack, StackProject, StackService, StackVolume } from "./stack.ts";
+import type { HeldContainers, ProjectFiles, Stack, StackProject, StackService, StackVolume } from "./stack.ts";
 
 /** Orders an inventory, and compares the compose projects with their files. */
-export function stackOf(inventory: Inventory, files: ReadonlyMap<string, ProjectFiles>): Stack {
-  const managed = inventory.containers.filter(isSlipways);
-  const { groups, others } = composeGroups(inventory.containers.filter((container) => !isSlipways(container)));
+export function stackOf(
+  inventory: Inventory,
+  files: ReadonlyMap<string, ProjectFiles>,
+  held: HeldContainers = new Map(),
+): Stack {
+  const isManaged = (container: FoundContainer) => isSlipways(container) || held.has(container.id);
+  const managed = inventory.containers.filter(isManaged).map((container) => ({
+    container,
+    key: keyOf(container),
+    holder: held.get(container.id) ?? null,
+  }));
+  const { groups, others } = composeGroups(inventory.containers.filter((container) => !isManaged(container)));
   const composeProjects = groups.map((group) => projectOf(group, files.get(group.name)));
   const containers = others.map(containerOf);
   const services = [...composeProjects.flatMap((project) => project.services), ...containers];
@@ -25,6 +34,11 @@ export function stackOf(inventory: Inventory, files: ReadonlyMap<string, Project
     ],
     managed,
   };
+}
+
+/** Returns the compose projects that have something to adopt. */
+export function adoptableGroups({ containers }: Inventory, held: HeldContainers): readonly ComposeGroup[] {
+  return composeGroups(containers.filter((container) => !isSlipways(container) && !held.has(container.id))).groups;
 }
 
 function projectOf(group: ComposeGroup, files: ProjectFiles | undefined): StackProject {

@@ -43,15 +43,23 @@ export const BuildAccessBody = object({
   branch: t.Optional(text(244, { description: "Branch; only repositories have branches", examples: ["main"] })),
   buildStrategy: t.Optional(
     explained(BUILD_STRATEGY, {
-      description: "Where to build. Defaults to server; both are the same for deployments on this machine",
+      description:
+        "Where to build the image of a deployment to a server. Defaults to server; without a server both are the same",
       examples: ["server"],
     }),
   ),
   deployTarget: t.Optional(
-    explained(LOCATION, { title: "Location", description: "Where to run it. Defaults to local", examples: ["local"] }),
+    explained(LOCATION, {
+      title: "Location",
+      description: "Where to run it, from now on. Defaults to where the project is; moving it needs project:write",
+      examples: ["local"],
+    }),
   ),
   serverId: t.Optional(
-    text(100, { description: "Server ID, with deployTarget server", examples: ["srv_01m7edka8326kz9mv55sbbg868"] }),
+    text(100, {
+      description: "Server to move the project to, with deployTarget server; needs server:write on it",
+      examples: ["srv_01m7edka8326kz9mv55sbbg868"],
+    }),
   ),
   publicEndpoints: t.Optional(
     t.Array(EndpointSchema, {

@@ -4,7 +4,7 @@ import { ServiceSchema } from "../projects/service_schemas.ts";
 import { ProjectView } from "../projects/schemas.ts";
 import { about, described, done, explained, integer, nullable, object, text, Time } from "../schema.ts";
 
-const serverId = text(64, { description: "ID of the server", examples: ["srv_01m7edka8326kz9mv55sbbg868"] });
+const serverId = text(100, { description: "ID of the server", examples: ["srv_01m7edka8326kz9mv55sbbg868"] });
 
 export const ScanBody = object({ serverId });
 
@@ -147,8 +147,24 @@ export const FoundServiceView = object(
 
 const Managed = object(
   described(
-    { name: t.String(), containerId: t.String(), state: explained(STATE), image: t.String() },
-    { name: "Name of the container", containerId: "ID of the container", state: "State", image: "Image" },
+    {
+      key: t.String(),
+      name: t.String(),
+      containerId: t.String(),
+      state: explained(STATE),
+      image: t.String(),
+      projectId: nullable(t.String()),
+      service: nullable(t.String()),
+    },
+    {
+      key: "Key of its service on the server",
+      name: "Name of the container",
+      containerId: "ID of the container",
+      state: "State of the container",
+      image: "Image of the container",
+      projectId: "ID of the project that adopted it; null if Slipway started it",
+      service: "Service of that project; null if Slipway started it",
+    },
   ),
   { title: "ManagedContainer" },
 );

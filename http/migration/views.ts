@@ -21,7 +21,15 @@ export function stackView({ scannedAt, serverId, stack }: ScannedServer) {
     volumes,
     networks,
     warnings,
-    managed: managed.map(({ id, image, name, state }) => ({ name, containerId: id, state, image })),
+    managed: managed.map(({ container: { id, image, name, state }, holder, key }) => ({
+      key,
+      name,
+      containerId: id,
+      state,
+      image,
+      projectId: holder?.projectId ?? null,
+      service: holder?.service ?? null,
+    })),
   };
 }
 

@@ -128,9 +128,9 @@ function serverChanges(access: Access, useCases: ServerUseCases) {
         body: EmptyObject,
         ...operation({
           name: "server.remove",
-          summary: "Delete a server; nothing changes on the server itself",
+          summary: "Delete a server that no project runs on; nothing changes on the server itself",
           answer: Done,
-          problems: [404],
+          problems: [404, 409],
         }),
       },
     );

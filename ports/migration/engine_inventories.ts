@@ -7,7 +7,7 @@ export type Progress = (sentence: string) => void;
 export interface EngineInventories {
   /**
    * Reads all containers, running or not, with the facts about their images, and all volumes and networks. A container
-   * that disappears meanwhile is left out; one that cannot be read is `unread`. `address` is that of an engine, as in
+   * that disappears meanwhile or cannot be read is `unread`. `address` is that of an engine, as in
    * `DOCKER_HOST`. Rejects with an `unavailable` failure, code `engine_away`, when no engine answers there, with a
    * `remote_failed` failure, code `engine_refused`, when it refuses a request, or with the signal's reason.
    */

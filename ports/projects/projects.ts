@@ -8,6 +8,8 @@ export interface ProjectFilter {
   readonly ids?: readonly string[];
   /** Only names and slugs that contain this text, ignoring case. */
   readonly search?: string;
+  /** Only those that run on this server. */
+  readonly serverId?: string;
 }
 
 /** Changes to a project. Absent fields stay. */

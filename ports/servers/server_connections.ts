@@ -15,8 +15,8 @@ export interface ServerConnection extends AsyncDisposable {
    */
   forward(port: number): Promise<number>;
   /**
-   * Reads a file by its absolute path. Returns why not, if there is none, the user may not read it, it is no file, or it
-   * is larger than `maxBytes`. Rejects with a `remote_failed` failure when the connection breaks.
+   * Reads a file by its absolute path. Returns why not, if there is none, the user may not read it, it is no file, it
+   * is larger than `maxBytes`, or reading it takes too long. Rejects with a `remote_failed` failure when the connection breaks.
    */
   readFile(
     path: string,
@@ -25,7 +25,7 @@ export interface ServerConnection extends AsyncDisposable {
 }
 
 /** Why a file cannot be read. */
-export type UnreadableFile = "absent" | "forbidden" | "no_file" | "too_large";
+export type UnreadableFile = "absent" | "forbidden" | "no_answer" | "no_file" | "too_large";
 
 /**
  * Connects to the container engines of other machines over SSH. Connections to the same machine with the same

@@ -194,7 +194,7 @@ describe("POST /api/migration/adopt", () => {
     expect(await refusal("web")).toEqual([400, "use one of blog/web, shop/web"]);
     expect(await refusal("shop/wep")).toEqual([400, expect.stringContaining('did you mean "shop/web"?')]);
     expect(await refusal("ghost")).toEqual([400, expect.stringContaining("there is no container of this service")]);
-    expect(await refusal("panel")).toEqual([400, expect.stringContaining("Slipway runs this container already")]);
+    expect(await refusal("panel")).toEqual([400, expect.stringContaining("Slipway started this container")]);
   });
 
   test("refuses the name of a project that exists", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import { found, foundIn, inventoryOf } from "../support/inputs/found.ts";
+import { member } from "../support/apps/app.ts";
 import { CANARY, INVENTORY, machine, migrationScene } from "../support/apps/migration_scene.ts";
 
 const [WEB, DB] = INVENTORY.containers;
@@ -108,7 +109,7 @@ describe("POST /api/migration/adopt stores nothing", () => {
   test.each([
     [{ serviceNames: ["shop/web", "nothing"] }, "serviceNames.1", "there is no such service"],
     [{ serviceNames: ["shop/worker"] }, "serviceNames.0", "there is no container"],
-    [{ serviceNames: ["slipway-prj-1"] }, "serviceNames.0", "Slipway runs this container already"],
+    [{ serviceNames: ["slipway-prj-1"] }, "serviceNames.0", "Slipway started this container"],
     [{ projectName: "   " }, "projectName", ""],
     [{ projectName: "x".repeat(81) }, "projectName", ""],
   ])("for %j, with 400 naming %s", async (body, path, why) => {
@@ -140,7 +141,11 @@ describe("POST /api/migration/adopt stores nothing", () => {
 
   test("for a name that is taken meanwhile, with 409", async () => {
     const { adopt, projects } = await migrationScene(machine(), ({ adoptions }) => ({
-      adoptions: { create: async () => "slug_taken", list: (id) => adoptions.list(id) },
+      adoptions: {
+        create: async () => "slug_taken",
+        list: (id) => adoptions.list(id),
+        onServer: (id) => adoptions.onServer(id),
+      },
     }));
     expect((await adopt()).status).toBe(409);
     expect(await projects()).toEqual([]);
@@ -167,11 +172,62 @@ describe("POST /api/migration/adopt stores nothing", () => {
       cause: new Secret(CANARY),
     });
     const { adopt, projects } = await migrationScene(machine(), ({ adoptions }) => ({
-      adoptions: { create: () => Promise.reject(away), list: (id) => adoptions.list(id) },
+      adoptions: {
+        create: () => Promise.reject(away),
+        list: (id) => adoptions.list(id),
+        onServer: (id) => adoptions.onServer(id),
+      },
     }));
     const answer = await adopt();
     expect(answer.status).toBe(503);
     expect(answer.text).not.toContain(CANARY);
     expect(await projects()).toEqual([]);
+  });
+});
+
+describe("containers of an adopted project", () => {
+  test("are not offered again, and cannot be adopted twice", async () => {
+    const { adopt, projects, scan } = await migrationScene();
+    const first = await adopt();
+    expect(first.status).toBe(200);
+    const { stack } = (await scan()).body;
+    const adopted = first.body.adopted.map(({ containerId }: { containerId: string }) => containerId);
+    const managed = stack.managed.filter(({ projectId }: { projectId: string }) => projectId === first.body.project_id);
+    expect(managed.map(({ containerId }: { containerId: string }) => containerId).toSorted()).toEqual(
+      adopted.toSorted(),
+    );
+    const again = await adopt({ projectName: "Again" });
+    expect([again.status, again.body.code]).toEqual([409, "already_adopted"]);
+    expect(again.body.error).toContain(first.body.project.name);
+    expect(await projects()).toHaveLength(1);
+  });
+
+  test("can be adopted anew once the project is deleted", async () => {
+    const { adopt, app } = await migrationScene();
+    const { project_id: id } = (await adopt()).body;
+    expect((await app.call("DELETE", `/api/projects/${id}`, { token: app.owner })).status).toBe(200);
+    expect((await adopt()).status).toBe(200);
+  });
+
+  test("keep their server from being deleted", async () => {
+    const { adopt, app } = await migrationScene();
+    const { project } = (await adopt()).body;
+    const removal = () => app.call("DELETE", `/api/servers/${project.serverId}`, { token: app.owner });
+    const refused = await removal();
+    expect([refused.status, refused.body.code]).toEqual([409, "server_in_use"]);
+    expect(refused.body.error).toContain(`"${project.name}"`);
+    await app.call("DELETE", `/api/projects/${project.id}`, { token: app.owner });
+    expect((await removal()).status).toBe(200);
+  });
+
+  test("are only changed by those who may write to the server", async () => {
+    const { adopt, app } = await migrationScene();
+    const { project } = (await adopt()).body;
+    const { token } = await member(app, "developer");
+    const patch = (body: object) => app.call("PATCH", `/api/projects/${project.id}`, { token, body });
+    for (const body of [{ services: project.services }, { hostPaths: ["/"] }]) {
+      expect((await patch(body)).status).toBe(403);
+    }
+    expect((await patch({ name: "Renamed" })).status).toBe(200);
   });
 });

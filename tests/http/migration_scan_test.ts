@@ -134,9 +134,19 @@ describe("POST /api/migration/scan", () => {
       warnings: [
         "shop/web: its image shop-web exists on this server only, no registry has it. It can be deployed on this server, not elsewhere",
         "shop/worker: it has no container to adopt. Start it on the server first, then scan again",
-        "cache: cache is exited. Adopting does not start it, the first deployment does",
+        "cache: cache has stopped. Adopting does not start it, the first deployment does",
       ],
-      managed: [{ name: "slipway-prj-1", containerId: OWN!.id, state: "running", image: "nginx:1.27" }],
+      managed: [
+        {
+          key: "slipway-prj-1",
+          name: "slipway-prj-1",
+          containerId: OWN!.id,
+          state: "running",
+          image: "nginx:1.27",
+          projectId: null,
+          service: null,
+        },
+      ],
     });
     expect(answer.text).not.toContain(CANARY);
     expect(app.world.log.lines.map(({ text }) => text).join()).not.toContain(CANARY);

@@ -83,6 +83,7 @@ export class OwnContainers {
       [LABEL.scope]: projectId,
       [LABEL.ports]: "",
       [LABEL.oneShot]: "false",
+      [LABEL.asFound]: "true",
     };
     return record && { ...record, Config: { ...record.Config, Labels: { ...record.Config.Labels, ...labels } } };
   }

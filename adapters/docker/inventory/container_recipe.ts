@@ -119,10 +119,12 @@ function ownedVolumes(inspected: Fields, hostConfig: Fields): Fields {
 function endpointsOf(inspected: Fields): ContainerRecipe["endpoints"] {
   const networks = fieldsOf(fieldsOf(inspected["NetworkSettings"])["Networks"]);
   const id = textOf(inspected["Id"]);
+  const container = textOf(inspected["Name"]).replace(/^\//, "");
   const entries = Object.entries(networks).map(([name, value]) => {
     const endpoint = fieldsOf(value);
     const settings = ENDPOINT_SETTINGS.filter((key) => !isEmpty(endpoint[key])).map((key) => [key, endpoint[key]]);
-    const aliases = aliasesOf(endpoint, id);
+    // Neighbours also know it by the name of its container, which the next one does not have.
+    const aliases = [...new Set([...aliasesOf(endpoint, id), container])].filter((alias) => alias !== "");
     return [name, { ...Object.fromEntries(settings), ...(aliases.length > 0 && { Aliases: aliases }) }] as const;
   });
   return Object.fromEntries(entries);

@@ -10,6 +10,7 @@ type Fields = Readonly<Record<string, Loose>>;
 /** Requests at the same time: enough to hide the way to a distant server. */
 const AT_ONCE = 32;
 const PROGRESS_EVERY = 25;
+const LONGEST_REASON = 300;
 
 interface ReadOptions {
   readonly signal?: AbortSignal;
@@ -24,7 +25,7 @@ export class DockerEngineInventories implements EngineInventories {
     } catch (error) {
       options.signal?.throwIfAborted();
       if (!(error instanceof EngineRefusal)) throw error;
-      const why = error.message.replaceAll(/\p{Cc}+/gu, " ").slice(0, 300);
+      const why = plain(error.message);
       throw new Failure("remote_failed", "engine_refused", `Cannot read the containers: the engine says "${why}"`, {
         cause: error,
       });
@@ -76,9 +77,10 @@ class Reading {
         try {
           const container = await this.#container(id);
           if (container) found.push(container);
+          else unread.push({ name: nameOf(next), reason: "it was removed during the scan" });
         } catch (error) {
           if (!(error instanceof EngineRefusal)) throw error;
-          unread.push({ name: textsOf(next["Names"])[0]?.replace(/^\//, "") ?? id, reason: error.message });
+          unread.push({ name: nameOf(next), reason: plain(error.message) });
         }
         if (found.length % PROGRESS_EVERY === 0) this.#progress(`Read ${found.length} of ${listed.length} containers`);
       }
@@ -93,10 +95,20 @@ class Reading {
     const imageId = textOf(inspected["Image"]);
     let image = this.#images.get(imageId);
     if (!image) {
-      image = imageId === "" ? Promise.resolve(undefined) : this.#known(`/images/${encodeURIComponent(imageId)}/json`);
+      image = imageId === "" ? Promise.resolve(undefined) : this.#image(imageId);
       this.#images.set(imageId, image);
     }
     return foundContainer(inspected, await image, this.#networks);
+  }
+
+  /** Returns an image; `undefined` for one that the engine cannot describe, because its containers still run. */
+  async #image(imageId: string): Promise<Fields | undefined> {
+    try {
+      return await this.#known(`/images/${encodeURIComponent(imageId)}/json`);
+    } catch (error) {
+      if (error instanceof EngineRefusal) return undefined;
+      throw error;
+    }
   }
 
   async #known(path: string): Promise<Fields | undefined> {
@@ -131,4 +143,13 @@ function networkOf(item: Loose): FoundNetwork {
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+/** Shortens what an engine says, and removes control characters. */
+function plain(message: string): string {
+  return message.replaceAll(/\p{Cc}+/gu, " ").slice(0, LONGEST_REASON);
+}
+
+function nameOf(listed: Fields): string {
+  return textsOf(listed["Names"])[0]?.replace(/^\//, "") ?? textOf(listed["Id"]);
 }

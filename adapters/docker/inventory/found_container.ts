@@ -205,9 +205,9 @@ const PRIVILEGES: Readonly<Record<string, string>> = {
   Privileged: "privileged",
   CapAdd: "capabilities",
   Devices: "devices",
-  DeviceRequests: "graphics cards",
+  DeviceRequests: "GPUs",
   DeviceCgroupRules: "device rules",
-  Sysctls: "kernel settings",
+  Sysctls: "sysctls",
   GroupAdd: "groups",
   VolumesFrom: "volumes of other containers",
 };
@@ -222,6 +222,6 @@ function privilegesOf(hostConfig: Fields): readonly string[] {
   return [
     ...given.map(([, word]) => word),
     ...shared.map((key) => `the server's ${key.replace("Mode", "").toLowerCase()} namespace`),
-    ...(unconfined.length > 0 ? ["no confinement"] : []),
+    ...(unconfined.length > 0 ? ["seccomp or AppArmor unconfined"] : []),
   ];
 }

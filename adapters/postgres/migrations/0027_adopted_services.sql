@@ -2,8 +2,11 @@
 create table adopted_services (
   project_id text collate "C" not null references projects on delete cascade,
   service text collate "C" not null,
+  server_id text collate "C" not null,
+  container_id text collate "C" not null,
   sealed_service text not null,
-  primary key (project_id, service)
+  primary key (project_id, service),
+  constraint adopted_services_container unique (server_id, container_id)
 );
 
 -- Whether something was ever put into containers on a server: it is looked after until it is deleted.

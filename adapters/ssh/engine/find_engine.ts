@@ -71,6 +71,10 @@ function refusal(target: RemoteTarget, stderr: string): Failure {
     const next = "Add the user to the docker group there, or use another user";
     return failure(target, "engine_forbidden", `the user "${target.user}" may not use its container engine. ${next}`);
   }
+  if (!/docker|daemon/i.test(stderr)) {
+    const next = "Use a user with a shell that may use its container engine";
+    return failure(target, "engine_forbidden", `no program can be run there as "${target.user}". ${next}`);
+  }
   return failure(target, "engine_stopped", "its Docker Engine does not run. Start it there");
 }
 

@@ -20,7 +20,9 @@ export async function readRemoteFile(
     try {
       return await content(session, handle, { maxBytes, signal });
     } finally {
-      await session.close(handle).catch(() => {});
+      // Not awaited after an abort: a server that is stuck in a read answers nothing else.
+      const closed = session.close(handle).catch(() => {});
+      if (!signal?.aborted) await closed;
     }
   } catch (error) {
     const status = statusOf(error);

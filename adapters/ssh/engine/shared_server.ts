@@ -31,6 +31,7 @@ interface ReadyOptions {
 
 const REDIAL_MS = 10_000;
 const ANSWER_MS = 5_000;
+const FILE_MS = 5_000;
 /** Servers allow ten programs at a time on a connection by default, and SFTP counts as one. */
 const PROGRAMS = 8;
 
@@ -73,6 +74,11 @@ export class SharedServer implements AsyncDisposable {
     }
   }
 
+  /** Whether the host key that the machine presented is this one, if one is expected. */
+  isTrusted(hostKey: string | undefined): boolean {
+    return hostKey === undefined || this.#pinned === undefined || this.#pinned === hostKey;
+  }
+
   /** Why the last attempt to connect, or to find the engine, failed; `undefined` if it succeeded. */
   get failure(): Failure | undefined {
     return this.#failure;
@@ -100,7 +106,16 @@ export class SharedServer implements AsyncDisposable {
       });
       // A server that transfers no files to this user.
       if (!session) return "forbidden";
-      return await readRemoteFile(session, path, { maxBytes, signal });
+      const limit = AbortSignal.timeout(FILE_MS);
+      const within = signal ? AbortSignal.any([signal, limit]) : limit;
+      return await readRemoteFile(session, path, { maxBytes, signal: within }).catch((error: unknown) => {
+        if (!within.aborted) throw error;
+        // It may be stuck, and would hold up all later files.
+        if (this.#files?.of === connection) this.#files = undefined;
+        session.end();
+        if (signal?.aborted) throw error;
+        return "no_answer" as const;
+      });
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof Failure) throw error;

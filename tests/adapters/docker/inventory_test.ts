@@ -45,10 +45,10 @@ describe("foundContainer()", () => {
         { port: 443, protocol: "tcp", published: null },
       ],
       mounts: [
-        { type: "volume", source: "shop_data", target: "/data", readOnly: false, anonymous: false },
         { type: "bind", source: "/etc/shop", target: "/conf", readOnly: true, anonymous: false },
-        { type: "volume", source: VOLUME_ID, target: "/var/cache/nginx", readOnly: false, anonymous: true },
+        { type: "volume", source: "shop_data", target: "/data", readOnly: false, anonymous: false },
         { type: "tmpfs", source: "", target: "/run", readOnly: false, anonymous: false },
+        { type: "volume", source: VOLUME_ID, target: "/var/cache/nginx", readOnly: false, anonymous: true },
       ],
       networks: [{ name: "shop_default", aliases: ["web", "shop_web_1"], addresses: ["172.20.0.9"] }],
       networkMode: "shop_default",
@@ -126,8 +126,11 @@ describe("foundContainer()", () => {
   test.each<[Json, readonly string[]]>([
     [{ CapAdd: null, Privileged: true }, ["privileged"]],
     [{ CapAdd: [], Devices: [{}], PidMode: "host" }, ["devices", "the server's pid namespace"]],
-    [{ CapAdd: null, SecurityOpt: ["seccomp=unconfined"], Sysctls: { a: "b" } }, ["kernel settings", "no confinement"]],
-    [{ CapAdd: null, DeviceRequests: [{ Driver: "nvidia" }] }, ["graphics cards"]],
+    [
+      { CapAdd: null, SecurityOpt: ["seccomp=unconfined"], Sysctls: { a: "b" } },
+      ["sysctls", "seccomp or AppArmor unconfined"],
+    ],
+    [{ CapAdd: null, DeviceRequests: [{ Driver: "nvidia" }] }, ["GPUs"]],
   ])("names the privileges of %j", (hostConfig, privileges) => {
     expect(found(["HostConfig"], hostConfig).privileges).toEqual(privileges);
   });
@@ -256,8 +259,13 @@ describe("containerRecipe()", () => {
       back: { Aliases: ["db"], IPAMConfig: { IPv6Address: "fd00::9" }, DriverOpts: { a: "b" }, GwPriority: 5 },
     };
     expect(recipe([], { NetworkSettings: { Networks } }).endpoints).toEqual({
-      front: {},
-      back: { Aliases: ["db"], IPAMConfig: { IPv6Address: "fd00::9" }, DriverOpts: { a: "b" }, GwPriority: 5 },
+      front: { Aliases: ["shop_web_1"] },
+      back: {
+        Aliases: ["db", "shop_web_1"],
+        IPAMConfig: { IPv6Address: "fd00::9" },
+        DriverOpts: { a: "b" },
+        GwPriority: 5,
+      },
     });
   });
 });

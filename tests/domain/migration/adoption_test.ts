@@ -215,7 +215,9 @@ describe("variables of an adopted service", () => {
     const environment = { "spring.datasource-url": "1", "a b": "2", "tab\t": "3", 日本: "4" };
     const { variables, warnings } = adopt(found({ environment }));
     expect(variables.map(({ key }) => key)).toEqual(["web/spring.datasource-url", "web/日本"]);
-    expect(warnings).toEqual(["web: left out 2 of its variables, because no name of a variable is like theirs"]);
+    expect(warnings).toEqual([
+      'web: left out "a b", "tab\\t": names of variables have no spaces, "=" or control characters',
+    ]);
   });
 
   test("are those of each container of a scaled service", () => {

@@ -70,7 +70,7 @@ describe("chosenServices()", () => {
     ["shop", "There are blog/web, shop/db, shop/web, shop/worker, cache"],
     ["worker", "there is no container of this service"],
     ["shop/worker", "Start it on the server first"],
-    ["slipway-app", "Slipway runs this container already"],
+    ["slipway-app", "Slipway started this container"],
   ])("refuses %s: %s", (name, why) => {
     const failure = refusal(name);
     expect(failure.kind).toBe("invalid");

@@ -17,8 +17,8 @@ describe("warnings", () => {
   });
 
   test.each<[string, FoundInput]>([
-    ["web is exited", { state: "exited" }],
-    ["Coolify looks after it", { labels: { "coolify.managed": "true" } }],
+    ["web has stopped", { state: "exited" }],
+    ["Coolify manages it", { labels: { "coolify.managed": "true" } }],
     ["started with --rm", { removedAtEnd: true }],
     ["its image is gone from the server", { imageFacts: null }],
     [

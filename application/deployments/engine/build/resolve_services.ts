@@ -78,7 +78,7 @@ export async function resolveServices(run: StepRun, found: Detection | null): Pr
     ...endpoint,
     ...(port !== null && { port }),
   }));
-  await keepAddress(run, publicEndpoints);
+  await keepAddress(run, publicEndpoints, { isAdopted: recognised.some(({ container }) => container.recipe) });
   const wanted = recognised.map((spec): ServiceRecord => ({ spec, image: null, madeFrom: null }));
   await serviceSets.write(id, { given, wanted, instead: null });
   logLine(run, "detect", `Found ${count(recognised)}: ${recognised.map(({ name }) => name).join(", ")}`);

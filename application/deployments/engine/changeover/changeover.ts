@@ -1,4 +1,4 @@
-import { instanceIdOf, serverOf } from "../../../../domain/deployments/instance_id.ts";
+import { adoptedInstance, instanceIdOf, serverOf } from "../../../../domain/deployments/instance_id.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { type ServiceChange, serviceChanges } from "../../../../domain/services/service_changes.ts";
@@ -197,6 +197,7 @@ export class Changeover {
   async #unchanged({ record, service }: RunningService): Promise<Outcome> {
     const { name } = record.spec;
     const { instanceId } = service;
+    if (instanceId && adoptedInstance(instanceId)) logLine(this.#run, "start", `${name} keeps its container`);
     await this.#plan.report(name, { status: "unchanged", instanceId, error: null });
     return { name, status: "unchanged", instanceId, site: null, failure: null, beside: false };
   }
@@ -231,6 +232,9 @@ export class Changeover {
   /** Removes a former instance first: two of one non-public service could conflict, for example over a volume. */
   async #giveWay(name: string, instanceId: string): Promise<void> {
     this.#gone.add(name);
+    if (adoptedInstance(instanceId)) {
+      logLine(this.#run, "start", `${name} gets a new container; its former one is stopped and stays on the server`);
+    }
     await this.#run.ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
   }
 

@@ -36,7 +36,11 @@ export async function compareKind(run: StepRun, found: ProjectType | null): Prom
 }
 
 /** Rejects a deployment that would remove the last public address, unless `publicEndpoints: []` asks for it. */
-export async function keepAddress(run: StepRun, publicEndpoints: readonly unknown[]): Promise<void> {
+export async function keepAddress(
+  run: StepRun,
+  publicEndpoints: readonly unknown[],
+  { isAdopted = false }: { readonly isAdopted?: boolean } = {},
+): Promise<void> {
   if (publicEndpoints.length > 0) return;
   const endpoints = run.deployment.own?.publicEndpoints ?? run.project.settings.publicEndpoints;
   const live = endpoints === undefined ? await liveDeployment(run) : undefined;
@@ -47,7 +51,8 @@ export async function keepAddress(run: StepRun, publicEndpoints: readonly unknow
         "If nothing is to be public any more, set publicEndpoints to []",
     );
   }
-  logLine(run, "detect", NOTHING_PUBLIC, "warn");
+  if (isAdopted) logLine(run, "detect", "Its services keep their ports. An address here needs publicEndpoints");
+  else logLine(run, "detect", NOTHING_PUBLIC, "warn");
 }
 
 async function liveDeployment({ deployment, ports }: StepRun): Promise<Deployment | undefined> {
