@@ -9,6 +9,9 @@ import { checkName, storeProject, type StoreProjectPorts } from "../projects/cre
 import { findServer } from "../servers/find_server.ts";
 import { type InspectOptions, inspectServer, type InspectServerPorts } from "./inspect_server.ts";
 
+/** Entries of a list in the settings of a project. */
+const MAX_ENTRIES = 100;
+
 export interface AdoptServicesPorts extends InspectServerPorts, StoreProjectPorts {
   readonly adoptions: Adoptions;
   readonly projects: Projects;
@@ -42,7 +45,10 @@ export function adoptServices(ports: AdoptServicesPorts) {
     // Before the server is asked, which takes a while. Storing the project decides.
     if (await ports.projects.findBySlug(by.organizationId, slug)) throw nameTaken(name);
     const { stack } = await inspect(by, serverId, options);
-    const adoption = adoptionOf(chosenServices(stack, serviceNames), serverId);
+    const chosen = chosenServices(stack, serviceNames);
+    checkCount(chosen.flatMap(({ containers }) => containers).length, "services, and these are", "containers");
+    const adoption = adoptionOf(chosen, serverId);
+    checkCount(adoption.hostPaths.length, "paths and volumes of a server, and these use", "of them");
     const settings: ProjectSettings = {
       projectType: "services",
       services: adoption.services.map(({ definition }) => definition),
@@ -64,6 +70,13 @@ function nameTaken(name: string): Failure {
     "name_taken",
     `Cannot create the project "${name}": your organization has a project of that name. Choose another projectName`,
   );
+}
+
+/** Refuses an adoption with more of something than the settings of a project can have. */
+function checkCount(count: number, before: string, after: string): void {
+  if (count <= MAX_ENTRIES) return;
+  const why = `a project has at most ${MAX_ENTRIES} ${before} ${count} ${after}`;
+  throw invalidField("serviceNames", `${why}. Adopt them as several projects`);
 }
 
 function projectName(text: string): string {

@@ -27,6 +27,10 @@ interface Reading {
 /** Reads the compose files of a project on its server, with everything that they refer to. */
 export function readComposeFiles({ yamlReader }: { readonly yamlReader: YamlReader }) {
   return async function (group: ComposeGroup, reading: Reading): Promise<ProjectFiles> {
+    if (group.configFiles.length > MAX_FILES) {
+      const warning = `${group.name}: cannot compare it with its compose files: there are more than ${MAX_FILES}`;
+      return { services: new Map(), warnings: [warning], isComplete: false };
+    }
     const files = new Files(yamlReader, reading);
     const missing: string[] = [];
     for (const path of group.configFiles) {
