@@ -19,22 +19,25 @@ export interface ServerOverrides {
 export class Migrating {
   readonly #slipway: Installation;
   readonly serverId: string;
+  /** The name of the server. */
+  readonly name: string;
 
-  private constructor(slipway: Installation, serverId: string) {
+  private constructor(slipway: Installation, server: { readonly id: string; readonly name: string }) {
     this.#slipway = slipway;
-    this.serverId = serverId;
+    this.serverId = server.id;
+    this.name = server.name;
   }
 
   static async of(
     slipway: Installation,
-    { host, port, privateKey }: ManagedServer,
+    { host, port, privateKey }: Pick<ManagedServer, "host" | "port" | "privateKey">,
     { user = "root", ...overrides }: ServerOverrides = {},
   ): Promise<Migrating> {
     const login = { name: crypto.randomUUID(), sshHost: host, sshPort: port, sshUser: user, sshPrivateKey: privateKey };
     const body = { ...login, ...overrides };
     const added = await slipway.call("POST", "/api/servers", { token: slipway.owner, body });
     if (added.status !== 201) throw new Error(added.text);
-    return new Migrating(slipway, added.body.data.id);
+    return new Migrating(slipway, added.body.data);
   }
 
   scan(): Promise<Answer> {
