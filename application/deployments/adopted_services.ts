@@ -1,4 +1,4 @@
-import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Deployment, Environment } from "../../domain/deployments/deployment.ts";
 import { adoptedInstanceId } from "../../domain/deployments/instance_id.ts";
 import { adoptedSpec } from "../../domain/migration/adopted_spec.ts";
 import type { AdoptedService } from "../../domain/migration/adoption.ts";
@@ -12,14 +12,15 @@ export interface AdoptedPorts {
 
 /**
  * Returns the services of a project with the recipes of the containers that they were adopted from. Only on servers:
- * what a container may do there was decided by whoever runs that server.
+ * what a container may do there was decided by whoever runs that server. Not for previews, which may run code of others.
  */
 export async function withRecipes(
   { adoptions }: AdoptedPorts,
   { id, location, settings }: Project,
   specs: readonly ServiceSpec[] | undefined,
+  environment: Environment,
 ): Promise<readonly ServiceSpec[] | undefined> {
-  if (!specs || location !== "server") return specs;
+  if (!specs || location !== "server" || environment === "preview") return specs;
   const adopted = new Map((await adoptions.list(id)).map((each) => [each.service, each]));
   return specs.map((spec) => {
     const origin = adopted.get(spec.name);

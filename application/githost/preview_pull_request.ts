@@ -6,6 +6,8 @@ import type { DeliveryDecision } from "../../domain/githost/webhook_delivery.ts"
 import { previewsOf, type Project } from "../../domain/projects/project.ts";
 import type { PullRequests } from "../../ports/githost/pull_requests.ts";
 import { linkedSource } from "../deployments/sources/linked_source.ts";
+import type { AdoptedPorts } from "../deployments/adopted_services.ts";
+import { refuseAdopted } from "../deployments/refuse_adopted.ts";
 import { makeDeployment, planOf } from "../deployments/make_deployment.ts";
 import { servicesOf } from "../projects/services_of.ts";
 import { carryOutOnce, isDecision } from "./carry_out_once.ts";
@@ -14,7 +16,7 @@ import type { EndPreviewsPorts } from "../deployments/cleanup/end_previews.ts";
 import { cancelPreviews, endPullRequest } from "./end_pull_request.ts";
 import { limitWaitingForks, supersedeOlder } from "./supersede_older.ts";
 
-export interface PreviewPullRequestPorts extends DeployPushPorts, EndPreviewsPorts {
+export interface PreviewPullRequestPorts extends AdoptedPorts, DeployPushPorts, EndPreviewsPorts {
   readonly pullRequests: PullRequests;
 }
 
@@ -41,6 +43,7 @@ function about({ branch, headSha }: PullRequest, { id, organizationId }: Project
 export function previewPullRequest(ports: PreviewPullRequestPorts) {
   const make = makeDeployment(ports);
   const findServices = servicesOf(ports);
+  const checkAdopted = refuseAdopted(ports);
   const once = carryOutOnce(ports);
   const end = endPullRequest(ports);
   const cancel = cancelPreviews(ports);
@@ -86,6 +89,7 @@ export function previewPullRequest(ports: PreviewPullRequestPorts) {
 
   async function queued({ branch, fork, headSha, number }: PullRequest, project: Project): Promise<Deployment> {
     const target = { environment: "preview", pullRequest: { number, fork } } as const;
+    await checkAdopted(project, target);
     const given = await findServices(project, target);
     const { source } = linkedSource(ports, project, { given, branch: branch ?? undefined });
     const at = { branch, commit: headSha };

@@ -72,6 +72,7 @@ async function presentInput(run: StepRun): Promise<BuildInput> {
         ports,
         project,
         await servicesOf({ ...ports, localSources: settings.localSources })(project, deployment),
+        target,
       );
   const from = await presentSource(run, given);
   const publicEndpoints = own.publicEndpoints ?? project.settings.publicEndpoints ?? [];
