@@ -1,6 +1,8 @@
 import { runDeployment } from "../../../application/deployments/engine/run_deployment.ts";
 import { Slots } from "../../../application/system/slots.ts";
 import { startWorker } from "../../../application/deployments/engine/worker.ts";
+import type { MemoryWorld } from "../../../adapters/memory/memory_world.ts";
+import type { World } from "../../../ports/world.ts";
 import type { AppSettings } from "../../../wiring/build_application.ts";
 import { isSettled } from "../../../domain/deployments/transitions.ts";
 import { type Call, memoryApp } from "./app.ts";
@@ -12,11 +14,15 @@ import { file, tarGz } from "../inputs/tar_archive.ts";
 /** The application in memory, with a worker that runs deployments in milliseconds. */
 export type DeployingApp = Awaited<ReturnType<typeof deployingApp>>;
 
-export async function deployingApp(settings: Partial<AppSettings> = {}) {
-  const app = await memoryApp(settings);
+export async function deployingApp(
+  settings: Partial<AppSettings> = {},
+  replace: (world: MemoryWorld) => Partial<World> = () => ({}),
+) {
+  let replaced: Partial<World> = {};
+  const app = await memoryApp(settings, (memory) => (replaced = replace(memory)));
   const { world, call, owner } = app;
   world.sources.known.git[REPOSITORY] = { commits: [commit("a1", APP)] };
-  const working = recorded(world);
+  const working = recorded({ ...world, ...replaced });
   const run = runDeployment(working, {
     baseDomain: "localhost",
     publicHost: "127.0.0.1",
