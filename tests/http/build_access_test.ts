@@ -106,15 +106,15 @@ describe("POST /api/deployments/build/access", () => {
   });
 
   test.each([
-    [{ deployTarget: "server" }, "target_unsupported"],
-    [{ deployTarget: "cloud" }, "target_unsupported"],
-    [{ deployTarget: "server", serverId: "srv_01m7edka8326kz9mv55sbbg868" }, "target_unsupported"],
-    [{ serverId: "srv_01m7edka8326kz9mv55sbbg868" }, "target_unsupported"],
-  ])("refuses %j as not supported yet, and uses nothing up", async (request, code) => {
+    [{ deployTarget: "cloud" }, 400, "target_unsupported"],
+    [{ deployTarget: "server" }, 400, "invalid_request"],
+    [{ deployTarget: "server", serverId: "srv_01m7edka8326kz9mv55sbbg868" }, 404, "server_not_found"],
+    [{ serverId: "srv_01m7edka8326kz9mv55sbbg868" }, 404, "server_not_found"],
+  ])("refuses %j with %d, and uses nothing up", async (request, status, code) => {
     await using app = await deployingApp();
     const [projectId, uploadSessionId] = [await app.project({}), await app.upload()];
     const refused = await app.post("/build/access", { projectId, uploadSessionId, ...request });
-    expect([refused.status, refused.body.code]).toEqual([400, code]);
+    expect([refused.status, refused.body.code]).toEqual([status, code]);
     const accepted = await app.post("/build/access", { projectId, uploadSessionId, services: [] });
     expect(accepted.status).toBe(200);
   });

@@ -44,8 +44,8 @@ export async function dockerImages(
   await tinyImage();
   const opened = new AsyncDisposableStack();
   const installation = `test-${crypto.randomUUID()}`;
-  const engine = new EngineApi(dockerHost);
-  const builder = new DockerImageBuilder({ engine, installation, ...options });
+  const { engine = new EngineApi(dockerHost) } = options;
+  const builder = new DockerImageBuilder({ installation, ...options, engine });
   const images = new DockerReleaseImages({ engine, installation });
   opened.defer(async () => {
     for (const { deploymentId } of await images.list()) await images.remove(deploymentId);
@@ -74,10 +74,11 @@ export async function dockerImages(
     },
     isThere: async (image) => (await engine.known("GET", `/images/${image}/json`)) !== undefined,
     async use(image) {
-      const { output } = await run(["docker", "create", "--label", `${TEST_LABEL}=1`, image, "sleep"]);
+      const docker = ["docker", "--host", dockerHost];
+      const { output } = await run([...docker, "create", "--label", `${TEST_LABEL}=1`, image, "sleep"]);
       return {
         async [Symbol.asyncDispose]() {
-          await run(["docker", "rm", "--force", output.trim()]);
+          await run([...docker, "rm", "--force", output.trim()]);
         },
       };
     },

@@ -1,6 +1,6 @@
 import type { ServiceNetworksForContract } from "../../contracts/service_networks.ts";
 import type { ServicePrograms } from "../../contracts/service_runtime.ts";
-import { DOCKER_HOST, type DockerWorld, dockerWorld } from "./docker_world.ts";
+import { DOCKER_HOST, type DockerWorld, dockerWorld, type DockerWorldOptions } from "./docker_world.ts";
 import { TEST_LABEL } from "../runner/test_leftovers.ts";
 
 const WORKING = "trap 'exit 0' TERM; while :; do sleep 600 & wait; done";
@@ -28,8 +28,11 @@ interface Listed {
 export type DockerServices = Omit<DockerWorld, "programs"> & ServiceNetworksForContract;
 
 /** Opens services with their own installation id. Disposal removes everything of the installation. */
-export async function dockerServices(dockerHost = DOCKER_HOST): Promise<DockerServices> {
-  const world = await dockerWorld(dockerHost, { watches: false });
+export async function dockerServices(
+  dockerHost = DOCKER_HOST,
+  options: Pick<DockerWorldOptions, "distant"> = {},
+): Promise<DockerServices> {
+  const world = await dockerWorld(dockerHost, { watches: false, ...options });
   const external: string[] = [];
   const addresses = async () =>
     (await world.list<readonly Listed[]>("/containers/json")).map(({ Labels, NetworkSettings }) => ({

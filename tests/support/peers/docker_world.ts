@@ -1,6 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ReachPort } from "../../../adapters/docker/containers/container_listening.ts";
 import { DockerRuntime } from "../../../adapters/docker/containers/docker_runtime.ts";
 import { DockerVolumes } from "../../../adapters/docker/containers/docker_volumes.ts";
 import { OwnContainers } from "../../../adapters/docker/containers/own_containers.ts";
@@ -75,13 +76,33 @@ async function found(target: string): Promise<string> {
   return (await inspect()).output.trim();
 }
 
-/** Opens a runtime, which watches its containers by default. Disposal removes everything of its installation. */
-export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } = {}): Promise<DockerWorld> {
-  const image = await tinyImage();
+/** An engine of another machine, with the tiny image. */
+export interface DistantWorld {
+  readonly engine: EngineApi;
+  readonly reach: ReachPort;
+  /** The digest of its tiny image. */
+  readonly image: string;
+}
+
+/** Options of a runtime. */
+export interface DockerWorldOptions {
+  /** Whether it watches its containers. Defaults to true. */
+  readonly watches?: boolean;
+  /** The engine, if it is that of another machine, which `dockerHost` leads to. */
+  readonly distant?: DistantWorld;
+}
+
+/** Opens a runtime. Disposal removes everything of its installation. */
+export async function dockerWorld(
+  dockerHost = DOCKER_HOST,
+  { watches = true, distant }: DockerWorldOptions = {},
+): Promise<DockerWorld> {
+  const image = distant?.image ?? (await tinyImage());
   const installation = `test-${crypto.randomUUID()}`;
-  const engine = new EngineApi(dockerHost);
+  const engine = distant?.engine ?? new EngineApi(dockerHost);
   const folder = join(tmpdir(), `slipway-starting-${installation}`);
-  const options = { engine, installation, folder, labels: { [TEST_LABEL]: "1" } };
+  const there = distant ? { reach: distant.reach } : {};
+  const options = { engine, installation, folder, labels: { [TEST_LABEL]: "1" }, ...there };
   const another = (host?: string) => new DockerRuntime({ ...options, ...(host && { engine: new EngineApi(host) }) });
   const runtime = another();
   if (watches) await runtime.supervise();
