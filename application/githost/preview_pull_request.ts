@@ -43,7 +43,6 @@ function about({ branch, headSha }: PullRequest, { id, organizationId }: Project
 export function previewPullRequest(ports: PreviewPullRequestPorts) {
   const make = makeDeployment(ports);
   const findServices = servicesOf(ports);
-  const checkAdopted = refuseAdopted(ports);
   const once = carryOutOnce(ports);
   const end = endPullRequest(ports);
   const cancel = cancelPreviews(ports);
@@ -89,12 +88,11 @@ export function previewPullRequest(ports: PreviewPullRequestPorts) {
 
   async function queued({ branch, fork, headSha, number }: PullRequest, project: Project): Promise<Deployment> {
     const target = { environment: "preview", pullRequest: { number, fork } } as const;
-    await checkAdopted(project, target);
+    await refuseAdopted(ports)(project, target);
     const given = await findServices(project, target);
     const { source } = linkedSource(ports, project, { given, branch: branch ?? undefined });
-    const at = { branch, commit: headSha };
     return make(project, {
-      source: source.kind === "git" ? { ...source, ...at } : source,
+      source: source.kind === "git" ? { ...source, branch, commit: headSha } : source,
       branch,
       commit: { ...NO_COMMIT, commitSha: headSha },
       trigger: "pull_request",

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryWorld } from "../../adapters/memory/memory_world.ts";
-import type { AdoptedService } from "../../domain/migration/adoption.ts";
-import { Secret } from "../../domain/secret.ts";
 import { member } from "../support/apps/app.ts";
 import { type DeployingApp, deployingApp } from "../support/apps/deploying_app.ts";
 import { commit, REPOSITORY } from "../support/apps/engine_scene.ts";
 import { AWAY, SimulatedServers } from "../support/apps/server_scene.ts";
 import { aServer } from "../support/database/server_builders.ts";
+import { adoptedOf } from "../support/inputs/adopted.ts";
 import { anOrganization, freeNameOf, projectOf } from "../support/database/store_builders.ts";
 
 /** An application with a server, whose engine can be away, and a project with a Dockerfile. */
@@ -73,7 +72,6 @@ describe("POST /api/deployments/build/access with a server", () => {
   test.each<[object, number, string]>([
     [{ deployTarget: "server" }, 400, "serverId"],
     [{ deployTarget: "local", serverId: "given" }, 400, "serverId"],
-    [{ deployTarget: "server", serverId: "given", buildStrategy: "local" }, 400, "buildStrategy"],
   ])("refuses %j with %d, names %s, and stores nothing", async (body, status, path) => {
     await using world = await scene();
     const given = "serverId" in body ? { ...body, serverId: world.serverId } : body;
@@ -167,21 +165,14 @@ describe("moving a project", () => {
   });
 });
 
-test("a project that was adopted from a server is not deployed", async () => {
+test("a project that was adopted from a server has no previews, and its services come from its settings", async () => {
   await using world = await scene();
   const { app, organizationId, serverId } = world;
-  const adopted = projectOf({ organizationId, location: "server", serverId, settings: { gitUrl: REPOSITORY } });
-  const service: AdoptedService = {
-    service: "web",
-    key: "shop/web",
-    containerId: "c1",
-    containerName: "shop-web-1",
-    imageId: "sha256:01",
-    definition: { name: "web", image: "web:1" },
-    recipe: new Secret("{}"),
-  };
-  await app.world.adoptions.create(adopted, freeNameOf(adopted), { services: [service], variables: [] });
-  for (const body of [{}, { deployTarget: "local" }, { deployTarget: "server", serverId }]) {
+  const settings = { services: [{ name: "web", image: "web:1" }] };
+  const adopted = projectOf({ organizationId, location: "server", serverId, settings });
+  const services = [adoptedOf("web", { serverId })];
+  await app.world.adoptions.create(adopted, freeNameOf(adopted), { services, variables: [] });
+  for (const body of [{ environment: "preview" }, { services: [{ name: "web", image: "other:1" }] }]) {
     const answer = await app.post("/build/access", { projectId: adopted.id, ...body });
     expect([answer.status, answer.body.code]).toEqual([400, "project_adopted"]);
   }
