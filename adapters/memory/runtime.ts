@@ -1,8 +1,9 @@
 import { CRASH_LOOP } from "../../domain/deployments/crash_loop.ts";
+import { adoptedInstance } from "../../domain/deployments/instance_id.ts";
 import { endingNote } from "../../domain/deployments/ending.ts";
-import type { OutputStream } from "../../domain/deployments/output_stream.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
+import type { AdoptedContainers } from "../../ports/services/adopted_containers.ts";
 import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
 import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 import type {
@@ -15,33 +16,42 @@ import type {
   Runtime,
 } from "../../ports/services/runtime.ts";
 import { EndingHandlers } from "../shared/ending_handlers.ts";
-import { healthOf, type Script, scriptOf } from "./script.ts";
+import {
+  ending,
+  type Ending,
+  HOST,
+  NOT_WAITING,
+  print,
+  type Running,
+  shown,
+  stillInstance,
+} from "./running_program.ts";
+import { type Script, scriptOf } from "./script.ts";
 import { MemoryVolumes } from "./volumes.ts";
 
-interface Running {
-  readonly request: RunRequest;
-  readonly lines: OutputLine[];
-  servers: Bun.Server<undefined>[];
-  script: Script;
-  instance: Instance;
-  /** When other services began to find it, as an increasing number, or `null` if not yet. */
-  foundSince: number | null;
-}
-
-const HOST = "127.0.0.1";
 const PAUSE_MS = 60_000;
-const NOT_WAITING = { failing: false, nextStartAt: null } as const;
 let lastPid = 0;
 let lastFound = 0;
 
+/** A container that somebody runs on the engine, without Slipway. */
+export interface OutsideContainer {
+  readonly id: string;
+  readonly image: string;
+  readonly isUp: boolean;
+}
+
 /** Runs simulated programs. One without a script responds to every request with 200. */
-export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets {
+export class MemoryRuntime implements Runtime, AdoptedContainers, InstanceEndings, InstanceSockets {
   /** Scripts by `service:<name>`, command or image (see `scriptOf`). May be changed at any time, for later starts. */
   readonly scripts: Map<string, Script>;
   /** Every start request so far, in order. */
   readonly started: RunRequest[] = [];
   readonly volumes: MemoryVolumes;
+  /** The beginnings of the ids of adopted containers that stay stopped, also after a restart of the engine. */
+  readonly resting = new Set<string>();
   readonly #running = new Map<string, Running>();
+  /** Containers that were not started here, by id. */
+  readonly #outside = new Map<string, Running>();
   readonly #endings = new EndingHandlers();
 
   constructor(scripts: Readonly<Record<string, Script>> = {}, volumes: MemoryVolumes = new MemoryVolumes()) {
@@ -50,7 +60,9 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
   }
 
   async start(request: RunRequest): Promise<Instance> {
-    const { instanceId, deploymentId, projectId, service, runs } = request;
+    const { instanceId, runs } = request;
+    const adopted = this.#adopted(instanceId);
+    if (adopted) return adopted.instance.containerId === null ? this.#begin(adopted) : shown(adopted);
     if (this.#running.has(instanceId)) {
       throw conflict("instance_exists", "Cannot start this: an instance with that ID exists; remove it first");
     }
@@ -60,24 +72,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
       const port = freePort();
       return { inside: each ?? port, port };
     });
-    const instance: Instance = {
-      instanceId,
-      deploymentId,
-      projectId,
-      service,
-      status: "starting",
-      host: HOST,
-      port: ports[0]?.port ?? null,
-      ports,
-      relayed: false,
-      health: null,
-      image: runs.kind === "image" ? runs.image : null,
-      containerId: null,
-      startedAt: new Date(),
-      restarts: 0,
-      ...NOT_WAITING,
-      exit: null,
-    };
+    const instance = stillInstance(request, ports);
     const script = scriptOf(this.scripts, request);
     const foundSince = request.unannounced ? null : ++lastFound;
     const running = { request, lines: [], servers: [], script, instance, foundSince };
@@ -87,7 +82,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
   }
 
   async find(instanceId: string): Promise<Instance | undefined> {
-    const running = this.#running.get(instanceId);
+    const running = this.#at(instanceId);
     return running && shown(running);
   }
 
@@ -96,8 +91,8 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
   }
 
   async remove(instanceId: string, { beforeForgetting }: Partial<RemovalOptions> = {}): Promise<void> {
-    const running = this.#running.get(instanceId);
-    if (!running) return;
+    const running = this.#at(instanceId);
+    if (!running || (running.adopted !== undefined && running.instance.containerId === null)) return;
     await this.stop(instanceId);
     await beforeForgetting?.();
     // It may have been removed and restarted by another caller meanwhile.
@@ -112,6 +107,29 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
     running.script = scriptOf(this.scripts, running.request);
     running.instance = { ...running.instance, restarts: running.instance.restarts + 1 };
     return this.#begin(running);
+  }
+
+  async rest(instanceId: string): Promise<void> {
+    const { adopted, instance } = this.#adopted(instanceId) ?? {};
+    if (adopted !== undefined && instance?.containerId === null) this.resting.add(adopted);
+  }
+
+  /** Puts a container there that was not started here. */
+  putOutside({ id, image, isUp }: OutsideContainer): void {
+    const runs = { kind: "image", image, command: null, ports: [] } as const;
+    const names = { instanceId: id, deploymentId: "", projectId: "", service: "" };
+    const request: RunRequest = { ...names, scope: "", runs, environment: new Map() };
+    const exit = { code: 0, reason: "stopped" } as const;
+    const instance = { ...stillInstance(request, []), status: "exited", containerId: null, exit } as const;
+    const script = scriptOf(this.scripts, request);
+    const running: Running = { request, lines: [], servers: [], script, instance, foundSince: null, adopted: id };
+    this.#outside.set(id, running);
+    if (isUp) this.#begin(running);
+  }
+
+  /** Removes a container that was not started here, as somebody else would. */
+  removeOutside(id: string): void {
+    this.#outside.delete(id);
   }
 
   async introduce(instanceId: string): Promise<void> {
@@ -146,7 +164,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
   }
 
   async usage(instanceId: string): Promise<InstanceUsage | undefined> {
-    const running = this.#running.get(instanceId);
+    const running = this.#at(instanceId);
     if (!running) return undefined;
     return {
       cpuPercent: 0,
@@ -158,7 +176,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
   }
 
   async output(instanceId: string, { since, limit, from = new Date(0) }: OutputQuery): Promise<readonly OutputLine[]> {
-    const lines = this.#running.get(instanceId)?.lines ?? [];
+    const lines = this.#at(instanceId)?.lines ?? [];
     return lines.filter(({ seq, at }) => seq > since && at >= from).slice(0, limit);
   }
 
@@ -174,14 +192,34 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
   }
 
   #known(instanceId: string): Running {
-    const running = this.#running.get(instanceId);
+    const running = this.#at(instanceId);
     if (!running) throw notFound("instance");
     return running;
   }
 
+  #at(instanceId: string): Running | undefined {
+    return this.#adopted(instanceId) ?? this.#running.get(instanceId);
+  }
+
+  /** The container that an instance id names, if it is one that was not started here; its ids are what that says. */
+  #adopted(instanceId: string): Running | undefined {
+    const named = adoptedInstance(instanceId);
+    if (!named) return undefined;
+    const found = [...this.#outside.values()].find(({ adopted }) => adopted?.startsWith(named.containerId));
+    const { deploymentId, projectId, service } = named;
+    if (found) found.instance = { ...found.instance, instanceId, deploymentId, projectId, service };
+    return found;
+  }
+
   #begin(running: Running): Instance {
     const { script } = running;
-    const up = { ...running.instance, ...NOT_WAITING, startedAt: new Date(), exit: null, containerId: `${++lastPid}` };
+    const up = {
+      ...running.instance,
+      ...NOT_WAITING,
+      startedAt: new Date(),
+      exit: null,
+      containerId: running.adopted ?? `${++lastPid}`,
+    };
     print(running, script.prints);
     if (script.does === "answers") {
       running.servers = up.ports.map(({ inside, port }) => serve(script, inside, port));
@@ -229,22 +267,6 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
 /** Returns whether it was introduced after another instance was found. */
 function takesOver({ request, foundSince }: Running, before: number | null): boolean {
   return request.unannounced === true && foundSince !== null && before !== null && foundSince > before;
-}
-
-type Ending = Extract<Script, { does: "ends" | "takes_all_memory" }>;
-
-function ending(script: Ending): NonNullable<Instance["exit"]> {
-  if (script.does === "takes_all_memory") return { code: null, reason: "out_of_memory" };
-  return { code: script.code, reason: "exited" };
-}
-
-function shown({ instance, script, request }: Running): Instance {
-  return instance.containerId === null ? instance : { ...instance, health: healthOf(script, request) };
-}
-
-function print({ lines }: Running, messages: readonly string[] = [], stream: OutputStream = "stdout"): void {
-  const at = new Date();
-  for (const message of messages) lines.push({ seq: lines.length + 1, at, stream, message });
 }
 
 function serve({ respond }: Extract<Script, { does: "answers" }>, inside: number, port: number) {

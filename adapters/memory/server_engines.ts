@@ -36,7 +36,7 @@ export class MemoryServerEngines implements ServerEngines {
     if (known) return known;
     const releaseImages = new MemoryReleaseImages();
     const engine: MemoryServerEngine = {
-      adoptedContainers: { rest: async () => {} },
+      adoptedContainers: this.#runtime,
       containerEngine: new MemoryContainerEngine(),
       imageBuilder: new MemoryImageBuilder(releaseImages, {}, this.#folders),
       imageRegistry: new MemoryImageRegistry(releaseImages),
