@@ -1,3 +1,4 @@
+import { adoptedInstance } from "../../domain/deployments/instance_id.ts";
 import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { isEngineAway } from "../../domain/failure.ts";
@@ -131,7 +132,7 @@ export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<
     // Listed after the live releases, so that instances just started are seen; restoring skips a release retired
     // meanwhile.
     const standing = (await ports.runtime.list()).filter((instance) => !isStopped(instance));
-    const there = new Set(standing.map(({ instanceId }) => instanceId));
+    const there = new Set([...standing.map(({ instanceId }) => instanceId), ...(await standingAdopted(ports, live))]);
     const gone = live.filter(({ deployment: { services } }) =>
       services.some(({ instanceId, status }) => instanceId !== null && status !== "done" && !there.has(instanceId)),
     );
@@ -140,6 +141,19 @@ export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<
     if (lost.length === 0) return;
     await restore({ only: new Set(lost), back: (key) => ports.liveReleases.announce(key) });
   };
+}
+
+/** The adopted containers of live releases that run, or cannot be looked at now. No list has them. */
+async function standingAdopted(
+  { runtime }: RestoreReleasesPorts,
+  live: readonly LiveRelease[],
+): Promise<readonly string[]> {
+  const ids = live.flatMap(({ deployment }) => deployment.services.flatMap(({ instanceId }) => instanceId ?? []));
+  const looked = ids.filter(adoptedInstance).map(async (instanceId) => {
+    const stands = runtime.find(instanceId).then((instance) => instance !== undefined && !isStopped(instance));
+    return (await stands.catch(() => true)) ? [instanceId] : [];
+  });
+  return (await Promise.all(looked)).flat();
 }
 
 /** Whether a run may have removed the instance for its next version: two at once would conflict. */

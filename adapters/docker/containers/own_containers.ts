@@ -117,7 +117,9 @@ export class OwnContainers {
   }
 
   /** Restarts before the engine's own count began: up to and including the last manual one. */
-  restartsBefore({ Name, Config }: ContainerRecord): number {
+  restartsBefore(record: ContainerRecord): number {
+    const { Name, Config } = record;
+    if (this.isAdopted(record)) return 0;
     return Number(Name.slice(`/${this.prefix}${Config.Labels[LABEL.instance]}.`.length) || 0);
   }
 

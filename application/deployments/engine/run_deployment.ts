@@ -136,7 +136,8 @@ async function leaveFormer(run: StepRun, which: readonly ("retire" | "clean")[])
   const works = {
     retire: async () => {
       await retire(run);
-      await restReplaced(run);
+      // A partial failure may still be rejected, which starts them again.
+      if (partialFailure(deployment) === null) await restReplaced(run);
     },
     clean: async () => {
       await dropUpload(run.ports, deployment);

@@ -6,6 +6,7 @@ import { recordsOf } from "../../../services/records_of.ts";
 import { startService } from "../../../services/start_service.ts";
 import { adoptedInstanceOf } from "../../adopted_services.ts";
 import { logLine, type Run } from "../run.ts";
+import { STOP_GRACE_MS } from "./changeover.ts";
 import type { RunningService } from "./changeover_plan.ts";
 import { pendingService } from "./service_ledger.ts";
 
@@ -46,6 +47,17 @@ export async function restoreAdopted(run: StepRun): Promise<void> {
     await startService(ports, { deployment, record, instanceId, peers: [] });
     logLine(run, null, `${adopted.service} runs again as it was adopted`);
   }
+}
+
+/** Takes a first deployment back: the adopted containers that it has replaced run again in place of its own. */
+export async function bringBackAdopted(run: StepRun): Promise<void> {
+  const { deployment, ports } = run;
+  const services = new Set((await adoptedParts(run)).map(({ adopted }) => adopted.service));
+  if (services.size === 0) return;
+  const listed = await ports.runtime.list({ all: true, server: deployment.plan.serverId ?? null });
+  const own = listed.filter(({ deploymentId, service }) => deploymentId === deployment.id && services.has(service));
+  for (const { instanceId } of own) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+  await restoreAdopted(run);
 }
 
 /** Makes the adopted containers that this release has replaced stay stopped. */

@@ -206,7 +206,9 @@ async function noteWhatRuns(
   const { id, artifactOf, projectId } = run.deployment;
   const serviceSet = await serviceSets.read(id);
   if (!serviceSet) return [];
-  const before = former ? await recordsOf(run.ports, former.deployment) : [];
+  const before = former
+    ? await recordsOf(run.ports, former.deployment)
+    : (await adoptedRelease(run)).map(({ record }) => record);
   const instead: ServiceRecord[] = [];
   for (const record of serviceSet.wanted) {
     const { name } = record.spec;
@@ -214,7 +216,9 @@ async function noteWhatRuns(
     const runs = hasFailed ? before.find(({ spec }) => spec.name === name) : record;
     if (!runs) continue;
     const isOwn = (artifactOf ?? id) === id;
-    instead.push(hasFailed && !(isOwn && needsOnlyItsImage(runs)) ? withFiles(runs, former!.deployment) : runs);
+    instead.push(
+      hasFailed && !(isOwn && needsOnlyItsImage(runs)) ? withFiles(runs, former?.deployment ?? run.deployment) : runs,
+    );
     if (hasFailed && runs.image !== null && isOwn) {
       await releaseImages.keep(runs.image, { deploymentId: id, projectId, service: name });
     }

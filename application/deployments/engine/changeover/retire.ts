@@ -6,14 +6,18 @@ import { cleanImages } from "../../cleanup/clean_images.ts";
 import type { BackgroundPorts, Run } from "../run.ts";
 import { STOP_GRACE_MS } from "./changeover.ts";
 
+/** A run with the ports of this step. */
+type RetireRun = Run<"runtime" | "serverEngines">;
+
 const DRAIN_MS = 30_000;
 /** How long the edges of other processes may take to follow. */
 const FOLLOW_MS = 1_000;
 
 /**
  * Removes former instances that are not part of this release, after the run has ended and their requests are drained.
+ * Adopted containers are stopped at once: they have no visitors here, and no list that the sweep could find them in.
  */
-export async function retire(run: Run<"runtime">, live: Pick<Deployment, "services"> = run.deployment): Promise<void> {
+export async function retire(run: RetireRun, live: Pick<Deployment, "services"> = run.deployment): Promise<void> {
   const { runtime } = run.ports;
   const { deployment } = run;
   if (deployment.environment === "preview") return;
@@ -23,7 +27,8 @@ export async function retire(run: Run<"runtime">, live: Pick<Deployment, "servic
   const former = (await runtime.list({ containers })).filter(
     ({ projectId, instanceId }) => projectId === deployment.projectId && !needed.has(instanceId),
   );
-  const retired: Instance[] = await adoptedIn(run, replaced, needed);
+  await stopAdopted(run, replaced, needed);
+  const retired: Instance[] = [];
   for (const instance of former) if (!(await isOfPreview(run, instance.deploymentId))) retired.push(instance);
   if (retired.length > 0) run.backgroundTasks.push((ports) => removeRetired(ports, retired));
 }
@@ -45,17 +50,18 @@ async function removeRetired(ports: BackgroundPorts, retired: readonly Instance[
   if (retired.some(({ image }) => image !== null)) await cleanImages(ports)();
 }
 
-/** The adopted containers of a former release that this one no longer has: an engine does not list them as ours. */
-async function adoptedIn(
-  { ports }: Run<"runtime">,
+/** Stops the adopted containers of a former release that this one no longer has, also for when their engine starts. */
+async function stopAdopted(
+  { deployment, ports }: RetireRun,
   replaced: Deployment | undefined,
   needed: ReadonlySet<string | null>,
-): Promise<Instance[]> {
-  const ids = (replaced?.services ?? []).flatMap(({ instanceId }) => instanceId ?? []);
-  const left = ids.filter((instanceId) => adoptedInstance(instanceId) && !needed.has(instanceId));
-  return (await Promise.all(left.map((instanceId) => ports.runtime.find(instanceId)))).filter(
-    (each) => each !== undefined,
-  );
+): Promise<void> {
+  for (const { instanceId, name } of replaced?.services ?? []) {
+    const adopted = instanceId === null || needed.has(instanceId) ? undefined : adoptedInstance(instanceId);
+    if (!adopted || deployment.services.some((service) => service.name === name)) continue;
+    await ports.runtime.remove(instanceId!, { graceMs: STOP_GRACE_MS });
+    await ports.serverEngines.of(adopted.serverId).adoptedContainers.rest(instanceId!);
+  }
 }
 
 async function isOfPreview(run: Run, deploymentId: string): Promise<boolean> {

@@ -10,6 +10,7 @@ import { dropUpload } from "../../cleanup/drop_upload.ts";
 import type { RunInBackground } from "../../cleanup/end_previews.ts";
 import { ensureServices } from "../../../services/ensure_services.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
+import { bringBackAdopted, restReplaced } from "../changeover/adopted_release.ts";
 import { runningServicesOf } from "../changeover/bring_live.ts";
 import { retire } from "../changeover/retire.ts";
 import { Changeover, STOP_GRACE_MS } from "../changeover/changeover.ts";
@@ -62,7 +63,10 @@ export async function carryOutDecision(run: StepRun, what: RequestedDecision): P
 /** Makes the services that came up the final release; there is no way back behind it. */
 async function keep(run: StepRun): Promise<void> {
   logLine(run, null, "Kept: the services that came up serve, the others stay as they were");
-  await leaveOnly(run, run.deployment, () => dropUpload(run.ports, run.deployment));
+  await leaveOnly(run, run.deployment, async () => {
+    await restReplaced(run);
+    await dropUpload(run.ports, run.deployment);
+  });
   await end(run, "kept", { change: (deployment) => ({ ...deployment, error: null }) });
 }
 
@@ -73,6 +77,7 @@ async function reject(run: StepRun): Promise<void> {
   const former = replaces === null ? undefined : await run.ports.deployments.get(replaces);
   // If a killed server had already moved traffic back, only the announcement and the cleanup remain.
   const restored = former && (await isLive(run)) ? await bringBack(run, former) : former;
+  if (!former) await bringBackAdopted(run);
   await lead(run, restored);
   await leaveOnly(run, restored, () => dropOwn(run, restored));
   await end(run, "rejected", { change: rejected });
