@@ -39,6 +39,11 @@ export class TestProject {
     return new TestProject(slipway, made.body.data.id, made.body.data.hostname);
   }
 
+  /** A project that exists. */
+  static of(slipway: SlipwayProcess, { id, hostname }: Pick<TestProject, "id" | "hostname">): TestProject {
+    return new TestProject(slipway, id, hostname);
+  }
+
   /** The same project through another server. */
   on(slipway: SlipwayProcess): TestProject {
     return new TestProject(slipway, this.id, this.hostname);
