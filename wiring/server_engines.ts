@@ -9,10 +9,10 @@ import { DockerRuntime } from "../adapters/docker/containers/docker_runtime.ts";
 import { DockerVolumes } from "../adapters/docker/containers/docker_volumes.ts";
 import { DockerServiceNetworks } from "../adapters/docker/networks/service_networks.ts";
 import { EndingHandlers } from "../adapters/shared/ending_handlers.ts";
+import type { SshServerConnections } from "../adapters/ssh/engine/server_connections.ts";
 import { ServerLink } from "../adapters/ssh/engine/server_link.ts";
 import { targetOf } from "../application/servers/work_on_server.ts";
 import type { InstanceEndings } from "../ports/services/instance_endings.ts";
-import type { ServerConnections } from "../ports/servers/server_connections.ts";
 import type { ServerEngine, ServerEngines } from "../ports/servers/server_engines.ts";
 import type { ServerOwners } from "../ports/servers/server_owners.ts";
 import type { Servers } from "../ports/servers/servers.ts";
@@ -20,9 +20,9 @@ import type { Log } from "../ports/system/log.ts";
 
 /** What the engines of servers are reached through. */
 export interface SshServerEnginesOptions {
-  readonly serverConnections: ServerConnections;
+  readonly serverConnections: SshServerConnections;
   readonly serverOwners: ServerOwners;
-  readonly servers: Pick<Servers, "find" | "credentials">;
+  readonly servers: Pick<Servers, "checked" | "credentials" | "find">;
   readonly installation: string;
   /** The folder for notes about instances, with a folder in it for each server. */
   readonly folder: string;
@@ -30,6 +30,8 @@ export interface SshServerEnginesOptions {
   readonly localEngine: EngineApi;
   readonly log: Log;
 }
+
+const MAX_JSON_BYTES = 67_108_864;
 
 interface Entry {
   readonly link: ServerLink;
@@ -64,6 +66,7 @@ export class SshServerEngines implements ServerEngines, InstanceEndings, AsyncDi
 
   /** Starts supervising the instances on all servers in use. */
   async supervise(): Promise<void> {
+    await this.#leaveDeleted();
     for (const serverId of await this.inUse()) void this.#entry(serverId).engine.runtime.supervise();
   }
 
@@ -72,6 +75,16 @@ export class SshServerEngines implements ServerEngines, InstanceEndings, AsyncDi
     this.#entries.clear();
     await Promise.all(all.map(({ engine }) => engine.runtime[Symbol.asyncDispose]()));
     await Promise.all(all.map(({ link }) => link[Symbol.asyncDispose]()));
+  }
+
+  /** Leaves servers that were deleted. */
+  async #leaveDeleted(): Promise<void> {
+    for (const [serverId, { engine, link }] of this.#entries) {
+      if ((await this.#options.serverOwners.organizationOf(serverId)) !== undefined) continue;
+      this.#entries.delete(serverId);
+      await engine.runtime[Symbol.asyncDispose]();
+      await link[Symbol.asyncDispose]();
+    }
   }
 
   #entry(serverId: string): Entry {
@@ -92,13 +105,19 @@ export class SshServerEngines implements ServerEngines, InstanceEndings, AsyncDi
       servers.find(organizationId, serverId),
       servers.credentials(organizationId, serverId),
     ]);
-    return server && credentials && { name: server.name, remote: targetOf(server, credentials) };
+    if (!server || !credentials) return undefined;
+    const { sshHost, sshPort } = server;
+    const pin = async (hostKey: string) => {
+      await servers.checked(organizationId, serverId, { sshHost, sshPort, at: new Date(), error: null, hostKey });
+    };
+    return { name: server.name, remote: targetOf(server, credentials), pin };
   }
 
   #engine(serverId: string, link: ServerLink): Entry["engine"] {
     const { folder, installation, localEngine, log } = this.#options;
     const address = async () => (await link.connection()).engineAddress;
-    const engine = new EngineApi({ address, name: () => link.name, failure: () => link.failure });
+    const distant = { address, name: () => link.name, failure: () => link.failure };
+    const engine = new EngineApi(distant, { maxJsonBytes: MAX_JSON_BYTES });
     const releaseImages = new DockerReleaseImages({ engine, installation });
     const runtime = new DockerRuntime({
       engine,
@@ -106,7 +125,7 @@ export class SshServerEngines implements ServerEngines, InstanceEndings, AsyncDi
       folder: join(folder, serverId),
       log,
       watchOnStart: true,
-      reach: async (port) => (await link.connection()).forward(port),
+      reach: (port) => link.reach(port),
     });
     return {
       adoptedContainers: runtime,

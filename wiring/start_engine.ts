@@ -18,6 +18,7 @@ import {
   reviveReleases,
 } from "../application/deployments/restore_releases.ts";
 import { OutageWatch } from "../application/services/outage_watch.ts";
+import { reviveAdopted } from "../application/deployments/cleanup/revive_adopted.ts";
 import { sweepReleases } from "../application/deployments/cleanup/sweep_releases.ts";
 import { EdgeServer } from "../adapters/edge/edge_server.ts";
 import { noteFile, noteFiles } from "../adapters/edge/separate/edge_note.ts";
@@ -156,6 +157,7 @@ function cleanups(world: OpenWorld, { rollbackWindow, restore, outages }: Cleanu
     reviveReleases(world, restore),
     () => outages.lookAtAll(),
     sweepReleases(world, rollbackWindow),
+    reviveAdopted(world),
     sweepSources(world, rollbackWindow),
     cleanRuntimeLogs(world),
     () => builder.trimCaches(CACHE_BYTES),

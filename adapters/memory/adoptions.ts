@@ -52,6 +52,11 @@ export class MemoryAdoptions implements Adoptions {
     return new Map(held);
   }
 
+  async unsettled(): Promise<readonly string[]> {
+    const ids = [...this.#tables.adoptedServices.keys()];
+    return ids.filter((id) => this.#tables.projects.get(id)?.activeDeploymentId === null).toSorted();
+  }
+
   async list(projectId: string): Promise<readonly AdoptedService[]> {
     const services = this.#tables.adoptedServices.get(projectId) ?? [];
     return services.toSorted((a, b) => compareKeys(a.service, b.service));

@@ -109,6 +109,11 @@ export class MemoryRuntime implements Runtime, AdoptedContainers, InstanceEnding
     return this.#begin(running);
   }
 
+  async resume(instanceId: string): Promise<void> {
+    const instance = await this.find(instanceId);
+    if (adoptedInstance(instanceId) && instance?.status === "exited") await this.restart(instanceId);
+  }
+
   async rest(instanceId: string): Promise<void> {
     const { adopted, instance } = this.#adopted(instanceId) ?? {};
     if (adopted !== undefined && instance?.containerId === null) this.resting.add(adopted);

@@ -26,7 +26,6 @@ export class MemoryServerConnections implements ServerConnections {
       hostKey: session.hostKey,
       engineAddress: memoryEngineAddress(target),
       failure: undefined,
-      forward: async (port) => port,
       readFile: async (path, { maxBytes, signal }) => {
         signal?.throwIfAborted();
         const machine = this.#hosts.machineAt(target);

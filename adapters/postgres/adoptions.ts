@@ -69,6 +69,16 @@ export class PostgresAdoptions implements Adoptions {
     );
   }
 
+  async unsettled(): Promise<readonly string[]> {
+    const rows = await this.#database.run(
+      (sql) => sql<{ id: string }[]>`
+        select id from projects
+        where active_deployment_id is null and exists (select from adopted_services where project_id = projects.id)
+        order by id`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
   async list(projectId: string): Promise<readonly AdoptedService[]> {
     const rows = await this.#database.run(
       (sql) => sql<{ service: string; sealed_service: string }[]>`

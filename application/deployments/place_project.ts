@@ -1,12 +1,14 @@
 import { type Failure, invalid, invalidField } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Project, ProjectLocation } from "../../domain/projects/project.ts";
+import type { Adoptions } from "../../ports/migration/adoptions.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import { findServer } from "../servers/find_server.ts";
 
 export interface PlaceProjectPorts {
+  readonly adoptions: Adoptions;
   readonly clock: Clock;
   readonly projects: Projects;
   readonly servers: Servers;
@@ -20,9 +22,10 @@ export interface WantedPlace {
 
 /**
  * Returns a project as it is once it has moved to where a request wants it deployed, for this deployment and all later
- * ones. Moving needs `project:write`, and `server:write` on the server that it moves to. Stores nothing.
+ * ones. Moving needs `project:write` (`project:admin` if it may use paths of the host), and `server:write` on the server
+ * that it moves to (`server:admin` if it was adopted). Stores nothing.
  */
-export function placeProject({ servers }: Pick<PlaceProjectPorts, "servers">) {
+export function placeProject({ adoptions, servers }: Pick<PlaceProjectPorts, "adoptions" | "servers">) {
   const find = findServer({ servers });
   return async function (by: Principal, project: Project, wanted: WantedPlace): Promise<Project> {
     const target = targetOf(project, wanted);
@@ -35,7 +38,12 @@ export function placeProject({ servers }: Pick<PlaceProjectPorts, "servers">) {
     }
     if (target === project.location && serverId === project.serverId) return project;
     if (serverId !== null) await find(by, serverId, "server:write");
-    demand(by, "project:write", { id: project.id, projectId: project.id });
+    const itself = { id: project.id, projectId: project.id };
+    // What an admin allowed it to use of one machine would count for another one.
+    demand(by, project.settings.hostPaths?.length ? "project:admin" : "project:write", itself);
+    // Adopted containers may do there whatever they could do where they were adopted.
+    const isAdopted = serverId !== null && (await adoptions.list(project.id)).length > 0;
+    if (isAdopted) demand(by, "server:admin", { id: serverId });
     return { ...project, location: target, serverId };
   };
 }

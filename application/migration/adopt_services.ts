@@ -48,11 +48,9 @@ export function adoptServices(ports: AdoptServicesPorts) {
     const chosen = chosenServices(stack, serviceNames);
     checkCount(chosen.flatMap(({ containers }) => containers).length, "services, and these are", "containers");
     const adoption = adoptionOf(chosen, serverId);
-    checkCount(adoption.hostPaths.length, "paths and volumes of a server, and these use", "of them");
     const settings: ProjectSettings = {
       projectType: "services",
       services: adoption.services.map(({ definition }) => definition),
-      ...(adoption.hostPaths.length > 0 && { hostPaths: adoption.hostPaths }),
     };
     checkSettings(settings);
     const fields = { name, slug, settings, location: "server", serverId } as const;

@@ -46,7 +46,9 @@ export function changeProject(ports: ChangeProjectPorts) {
     if (wanted.services) {
       // Permission first: validation messages must not reveal anything to callers who may not allow host paths.
       checkHost(by, { before: found.settings, change: wanted, target: { id, projectId: id } });
-      await checkGiven(wanted.services, { settings: mergeSettings(found.settings, wanted) });
+      const { location } = found;
+      const adopted = location === "server" ? await ports.adoptions.list(id) : [];
+      await checkGiven(wanted.services, { settings: mergeSettings(found.settings, wanted), location, adopted });
     }
     const changed = await ports.projects.change(by.organizationId, id, {
       at: ports.clock.now(),

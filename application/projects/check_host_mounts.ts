@@ -5,6 +5,8 @@ import type { CheckLocalPathPorts } from "./check_local_path.ts";
 
 /** The project whose services mount something, and whether they are the preview of a pull request. */
 export interface HostMounting extends Pick<Project, "settings"> {
+  /** Where the services run; on this machine if absent. */
+  readonly location?: Project["location"];
   readonly isOfPullRequest?: boolean;
 }
 
@@ -14,11 +16,15 @@ export interface HostMounting extends Pick<Project, "settings"> {
  */
 export function checkHostMounts({ hostFolders, localSources }: CheckLocalPathPorts) {
   return async function (
-    { settings: { hostPaths = [] }, isOfPullRequest = false }: HostMounting,
+    { settings: { hostPaths = [] }, isOfPullRequest = false, location = "local" }: HostMounting,
     services: readonly ServiceSpec[],
     fieldOf?: MountField,
   ): Promise<void> {
     const { mode, roots, dataFolder } = localSources;
+    // Folders of this machine say nothing about those of a server, and neither do its symlinks.
+    if (location === "server") {
+      return checkHostAccess(services, { mode, hostPaths, roots: [], dataFolder: null, isOfPullRequest }, fieldOf);
+    }
     const rules: HostRules = { mode, hostPaths, roots, dataFolder, isOfPullRequest };
     checkHostAccess(services, rules, fieldOf);
     if (!services.some(({ container }) => container.mounts.some(({ kind }) => kind === "host"))) return;

@@ -28,6 +28,8 @@ export interface DeclaredOptions {
 export interface DeclaredService {
   readonly name: string;
   readonly image: string | null;
+  /** The image and the restart policy as they are written, before variables are put in: these may be shown. */
+  readonly written: { readonly image: string | null; readonly restart: string | null };
   /** The build context, if it is built. */
   readonly build: string | null;
   readonly command: readonly string[] | null;
@@ -121,6 +123,7 @@ function declaredOf(
   return {
     name,
     image: textOf(keys.get("image")),
+    written: { image: rawOf(keys.get("image")), restart: rawOf(keys.get("restart")) },
     build: build === undefined || isNull(build) ? null : contextOf(build),
     command: readCommand(withoutNull(service, "command"), "command"),
     entrypoint: readCommand(withoutNull(service, "entrypoint"), "entrypoint"),
@@ -204,6 +207,10 @@ function entriesOf(node: ComposeNode | undefined): ReadonlyMap<string, ComposeNo
 
 function textOf(node: ComposeNode | undefined): string | null {
   return node?.kind === "scalar" && !isNull(node) ? node.text : null;
+}
+
+function rawOf(node: ComposeNode | undefined): string | null {
+  return node?.kind === "scalar" && !isNull(node) ? node.raw : null;
 }
 
 function numberOf(node: ComposeNode | undefined): number | null {

@@ -6,6 +6,9 @@ import { fullReference } from "./image_reference.ts";
 import type { FoundContainer, FoundHealth, FoundMount, FoundPort } from "./inventory.ts";
 import { maskedText, maskedWords } from "./secret_looking.ts";
 
+const LONGEST_WORD = 4_000;
+const MOST_ITEMS = 100;
+
 /** A definition with what it cannot express. */
 interface WrittenDefinition {
   readonly definition: ServiceDefinition;
@@ -36,7 +39,9 @@ export function adoptedDefinition(
   };
   const hidden = [...secretFields(fields)];
   const shown = Object.entries(fields).filter(([key]) => !hidden.includes(key));
-  const kept = shown.filter(([key, value]) => isStated(value) && isAccepted({ name, image, [key]: value }, all));
+  const kept = shown.filter(
+    ([key, value]) => isStated(value) && fits(value) && isAccepted({ name, image, [key]: value }, all),
+  );
   const isLost = (key: string) => !kept.some(([each]) => each === key);
   const lost = shown.filter(([key, value]) => isStated(value) && isLost(key)).map(([key]) => key);
   return {
@@ -117,6 +122,13 @@ function secretFields({ command, entrypoint, healthcheck }: Partial<ServiceDefin
 
 function isStated(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);
+}
+
+/** Returns whether a value is as short as those that a project's settings can have. */
+function fits(value: unknown): boolean {
+  if (typeof value === "string") return value.length <= LONGEST_WORD;
+  if (Array.isArray(value)) return value.length <= MOST_ITEMS && value.every(fits);
+  return typeof value !== "object" || value === null || Object.values(value).every(fits);
 }
 
 /** Returns whether a definition is one that a project can have. */

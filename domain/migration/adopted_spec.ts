@@ -14,7 +14,7 @@ export function adoptedSpec(spec: ServiceSpec, definition: ServiceDefinition, ad
   const own = <T>(part: RecipePart, value: T, otherwise: T): T => (without.includes(part) ? value : otherwise);
   return {
     ...spec,
-    ports: own("ports", spec.ports, []),
+    ports: [],
     container: {
       ...PLAIN_CONTAINER,
       entrypoint: own("entrypoint", container.entrypoint, null),
@@ -22,7 +22,11 @@ export function adoptedSpec(spec: ServiceSpec, definition: ServiceDefinition, ad
       healthcheck: own("healthcheck", container.healthcheck, null),
       mounts: own("volumes", container.mounts, []),
       limits: own("resources", container.limits, PLAIN_CONTAINER.limits),
-      recipe: { text: adopted.recipe.reveal(), without },
+      recipe: {
+        text: adopted.recipe.reveal(),
+        without,
+        ...(without.includes("ports") && { ports: (definition.ports ?? []).map(String) }),
+      },
     },
   };
 }

@@ -1,4 +1,3 @@
-import { isHostPath } from "../services/host_access.ts";
 import { dependencyCycle } from "../services/dependency_cycle.ts";
 import { serviceKeyProblem } from "../projects/service_variables.ts";
 import type { VariableUpsert } from "../projects/variable.ts";
@@ -6,6 +5,7 @@ import type { Secret } from "../secret.ts";
 import type { ServiceDefinition } from "../services/service_definition.ts";
 import { adoptedDefinition } from "./adopted_definition.ts";
 import { adoptedNames, type NamedContainer } from "./adopted_names.ts";
+import { serviceWarnings } from "./service_warnings.ts";
 import { looksSecret } from "./secret_looking.ts";
 import type { StackService } from "./stack.ts";
 
@@ -39,8 +39,6 @@ export interface Adoption {
   readonly services: readonly AdoptedService[];
   /** The environment of each container, without what its image brings along, as variables of its service. */
   readonly variables: readonly VariableUpsert[];
-  /** Paths and volumes of the server that the services use. */
-  readonly hostPaths: readonly string[];
   readonly warnings: readonly string[];
 }
 
@@ -48,13 +46,10 @@ export interface Adoption {
 export function adoptionOf(chosen: readonly StackService[], serverId: string): Adoption {
   const named = adoptedNames(chosen);
   const read = withoutCircles(named.map((each) => adopted(each, named, serverId)));
-  const mounts = named.flatMap(({ container }) => container.mounts);
-  const paths = mounts.filter(({ source, type }) => source !== "" && (type === "bind" || type === "volume"));
   return {
     services: read.map(({ service }) => service),
     variables: read.flatMap(({ variables }) => variables),
-    hostPaths: [...new Set(paths.map(({ source }) => source))].filter(isHostPath),
-    warnings: [...new Set(read.flatMap(({ warnings }) => warnings))],
+    warnings: [...new Set([...chosen.flatMap(serviceWarnings), ...read.flatMap(({ warnings }) => warnings)])],
   };
 }
 

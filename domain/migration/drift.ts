@@ -5,7 +5,8 @@ import type { FoundContainer, FoundMount } from "./inventory.ts";
 import { maskedWords } from "./secret_looking.ts";
 
 /**
- * Lists where a running service differs from its compose files, one sentence each, without a secret. Containers of a
+ * Lists where a running service differs from its compose files, one sentence each, without a secret and without a value
+ * that comes from a variable of those files. Containers of a
  * service differ from each other only in what the engine chose, so the first stands for all.
  */
 export function driftOf(containers: readonly FoundContainer[], declared: DeclaredService): readonly string[] {
@@ -31,11 +32,14 @@ export function outdatedImage({ image, imageFacts }: FoundContainer): readonly s
     : [`image: ${image} is another image on the server now than the one that runs`];
 }
 
-function imageDrift(container: FoundContainer, { image, build }: DeclaredService): readonly string[] {
+function imageDrift(
+  container: FoundContainer,
+  { image, build, written: { image: named } }: DeclaredService,
+): readonly string[] {
   const outdated = outdatedImage(container);
   if (image === null || (build !== null && isImageId(container.image))) return outdated;
   const isSame = fullReference(image) === fullReference(container.image);
-  return isSame ? outdated : [`image: ${container.image} runs, the compose files say ${image}`];
+  return isSame ? outdated : [`image: ${container.image} runs, the compose files say ${named}`];
 }
 
 function programDrift(container: FoundContainer, declared: DeclaredService): readonly string[] {
@@ -52,7 +56,8 @@ function programDrift(container: FoundContainer, declared: DeclaredService): rea
 
 function wordsDrift(what: string, running: readonly string[], declared: readonly string[]): readonly string[] {
   if (running.length === declared.length && running.every((word, index) => word === declared[index])) return [];
-  return [`${what}: ${written(running)} runs, the compose files say ${written(declared)}`];
+  // What the files say may contain values of variables, so it is not shown.
+  return [`${what}: ${written(running)} runs, the compose files say otherwise`];
 }
 
 function written(words: readonly string[]): string {
@@ -120,10 +125,9 @@ function mountDrift({ imageFacts, mounts }: FoundContainer, declared: DeclaredSe
       "volumes: mounted in the container only, at",
       extra.map(({ target }) => target),
     ),
-    ...listed(
-      "volumes: not mounted like this in the container, at",
-      missing.map(({ target }) => target),
-    ),
+    ...(missing.length === 0
+      ? []
+      : [`volumes: ${missing.length} of the compose files are not mounted in the container`]),
   ];
 }
 
@@ -136,7 +140,7 @@ function isSameMount(mount: FoundMount, declared: DeclaredMount): boolean {
 
 function restartDrift({ restart }: FoundContainer, declared: DeclaredService): readonly string[] {
   if (declared.restart === null || declared.restart === restart) return [];
-  return [`restart: ${restart} in the container, the compose files say ${declared.restart}`];
+  return [`restart: ${restart} in the container, the compose files say ${declared.written.restart}`];
 }
 
 function countDrift(containers: readonly FoundContainer[], { replicas }: DeclaredService): readonly string[] {

@@ -10,8 +10,8 @@ export interface HostRules {
   readonly hostPaths: readonly string[];
   /** Folders that the operator lets every project read. */
   readonly roots: readonly string[];
-  /** Slipway's own data folder, which no service may mount. */
-  readonly dataFolder: string;
+  /** Slipway's own data folder, which no service may mount; `null` on another machine. */
+  readonly dataFolder: string | null;
   /** Whether the services are the preview of a pull request, which may use nothing of the machine. */
   readonly isOfPullRequest?: boolean;
 }
@@ -44,6 +44,7 @@ export function checkHostAccess(
     for (const [index, mount] of container.mounts.entries()) {
       if (mount.kind === "volume" && !mount.external) continue;
       if (mount.kind !== "host" && mount.kind !== "volume") continue;
+      if (mount.adopted) continue;
       const why = refusalOf(mount, rules);
       if (why !== undefined) {
         const what = mount.kind === "host" ? `the path "${mount.path}"` : `the volume "${mount.name}"`;
@@ -63,8 +64,9 @@ function refusalOf(mount: HostMount, rules: HostRules): string | undefined {
   if (mount.kind === "volume") return hostPaths.includes(mount.name ?? "") ? undefined : `${ask}`;
   const path = normalPath(mount.path) ?? mount.path;
   const allowed = hostPaths.filter((entry) => entry.startsWith("/")).map((entry) => normalPath(entry) ?? entry);
-  const data = normalPath(dataFolder) ?? dataFolder;
-  if (isWithin(data, path) || isWithin(path, data)) return "Slipway's own data is there. Use another folder";
+  const data = dataFolder === null ? null : (normalPath(dataFolder) ?? dataFolder);
+  if (data !== null && (isWithin(data, path) || isWithin(path, data)))
+    return "Slipway's own data is there. Use another folder";
   if (SOCKETS.some((socket) => isWithin(path, socket)) && !allowed.includes(path))
     return `a container engine's socket is there, which gives control over the machine; ${ask}, exactly as written here`;
   if (allowed.some((folder) => isWithin(folder, path))) return undefined;

@@ -93,6 +93,8 @@ export interface AdoptedRecipe {
   readonly text: string;
   /** The parts of it that the service no longer follows, because its definition was changed since. */
   readonly without: readonly RecipePart[];
+  /** The ports that are published instead of those of the recipe, as in compose files. */
+  readonly ports?: readonly string[];
 }
 
 export const RECIPE_PARTS = [
@@ -125,11 +127,20 @@ export type ServiceMount =
       readonly external: boolean;
       readonly target: string;
       readonly readOnly: boolean;
+      /** Whether the container that the service was adopted from has it: then it is not asked for again. */
+      readonly adopted?: true;
     }
   /** A path inside the source; if the source does not have it, a volume of the project takes its place. */
   | { readonly kind: "source"; readonly path: string; readonly target: string; readonly readOnly: boolean }
   /** A file or folder of the host. */
-  | { readonly kind: "host"; readonly path: string; readonly target: string; readonly readOnly: boolean }
+  | {
+      readonly kind: "host";
+      readonly path: string;
+      readonly target: string;
+      readonly readOnly: boolean;
+      /** As for volumes. */
+      readonly adopted?: true;
+    }
   | { readonly kind: "memory"; readonly target: string; readonly bytes: number | null };
 
 /** A small file placed into the container: a config or a secret. */

@@ -17,6 +17,8 @@ export interface Adoptions {
   ): Promise<"created" | "slug_taken" | "hostname_taken">;
   /** Returns which containers of a server projects have adopted, by container id. */
   onServer(serverId: string): Promise<HeldContainers>;
+  /** Returns the ids of adopted projects without a live release. */
+  unsettled(): Promise<readonly string[]>;
   /** Returns the adopted services of a project by name; none for one that was not adopted. */
   list(projectId: string): Promise<readonly AdoptedService[]>;
 }

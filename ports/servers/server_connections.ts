@@ -10,11 +10,6 @@ export interface ServerConnection extends AsyncDisposable {
   /** Why the machine or its engine could not be reached again when that was last needed; `undefined` while it works. */
   readonly failure: Failure | undefined;
   /**
-   * Returns a port of this machine whose connections lead to a port of that machine's loopback address, until disposed.
-   * The same port every time.
-   */
-  forward(port: number): Promise<number>;
-  /**
    * Reads a file by its absolute path. Returns why not, if there is none, the user may not read it, it is no file, it
    * is larger than `maxBytes`, or reading it takes too long. Rejects with a `remote_failed` failure when the connection breaks.
    */

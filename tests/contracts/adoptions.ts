@@ -13,7 +13,7 @@ type World = WorldOf<"adoptions" | "domains" | "installation" | "organizations" 
 const ALL = { page: 1, perPage: 100 };
 const PASSWORD = { key: "db/PASSWORD", value: new Secret("swordfish"), secret: true };
 const COLOUR = { key: "web/COLOUR", value: new Secret("blue"), secret: false };
-const BOTH = { services: [adoptedOf("web"), adoptedOf("db")], variables: [PASSWORD, COLOUR] };
+const both = () => ({ services: [adoptedOf("web"), adoptedOf("db")], variables: [PASSWORD, COLOUR] });
 
 /** Contract tests for `Adoptions` adapters. */
 export function adoptionsContract(name: string, open: () => Promise<World>) {
@@ -29,7 +29,7 @@ function creationTests(world: () => World) {
   test("stores the project, its free name, its variables and its services", async () => {
     const project = await newProject(world());
     const freeName = freeNameOf(project);
-    expect(await world().adoptions.create(project, freeName, BOTH)).toBe("created");
+    expect(await world().adoptions.create(project, freeName, both())).toBe("created");
     const { organizationId, id, createdAt: updatedAt } = project;
     expect(await world().projects.find(organizationId, id)).toEqual(project);
     expect((await world().domains.list(organizationId, {}, ALL)).items).toEqual([freeName]);
@@ -59,7 +59,7 @@ function creationTests(world: () => World) {
 
   test("leaves variables that can be changed as all others", async () => {
     const project = await newProject(world());
-    await world().adoptions.create(project, freeNameOf(project), BOTH);
+    await world().adoptions.create(project, freeNameOf(project), both());
     const upserts = [{ ...COLOUR, value: new Secret("red") }];
     await world().variables.change(project.id, { upserts, deletes: ["db/PASSWORD"], at: project.createdAt });
     const values = await world().variables.reveal(project.id);
@@ -69,7 +69,9 @@ function creationTests(world: () => World) {
   test("of two with the same slug, only one succeeds", async () => {
     const { organizationId, slug } = await newProject(world());
     const rivals = [1, 2, 3].map(() => projectOf({ organizationId, slug }));
-    const outcomes = await Promise.all(rivals.map((rival) => world().adoptions.create(rival, freeNameOf(rival), BOTH)));
+    const outcomes = await Promise.all(
+      rivals.map((rival) => world().adoptions.create(rival, freeNameOf(rival), both())),
+    );
     expect(outcomes.toSorted()).toEqual(["created", "slug_taken", "slug_taken"]);
     for (const [index, { id }] of rivals.entries()) {
       const isStored = outcomes[index] === "created";
@@ -91,7 +93,7 @@ function refusalTests(world: () => World) {
     const { organizationId } = await newProject(world());
     const { slug } = await aProject(world(), { organizationId });
     const project = projectOf({ organizationId, slug });
-    expect(await world().adoptions.create(project, freeNameOf(project), BOTH)).toBe("slug_taken");
+    expect(await world().adoptions.create(project, freeNameOf(project), both())).toBe("slug_taken");
     await expectNothing(organizationId, project.id);
   });
 
@@ -99,7 +101,7 @@ function refusalTests(world: () => World) {
     const { organizationId } = await newProject(world());
     const { hostname } = await aProject(world(), { organizationId: (await anOrganization(world())).id });
     const project = projectOf({ organizationId, hostname });
-    expect(await world().adoptions.create(project, freeNameOf(project), BOTH)).toBe("hostname_taken");
+    expect(await world().adoptions.create(project, freeNameOf(project), both())).toBe("hostname_taken");
     await expectNothing(organizationId, project.id);
     expect((await world().domains.list(organizationId, {}, ALL)).items).toEqual([]);
   });
@@ -151,10 +153,32 @@ function listTests(world: () => World) {
   test("is empty for a project that was not adopted, an unknown one and a removed one", async () => {
     const project = await newProject(world());
     const plain = await aProject(world(), { organizationId: project.organizationId });
-    await world().adoptions.create(project, freeNameOf(project), BOTH);
+    await world().adoptions.create(project, freeNameOf(project), both());
     await world().projects.remove(project.organizationId, project.id);
     for (const id of [plain.id, newId("prj"), project.id]) expect(await world().adoptions.list(id)).toEqual([]);
     expect(await world().variables.list(project.id)).toEqual([]);
+  });
+
+  test("tells which containers of a server projects have, and which of those have no live release", async () => {
+    const project = await newProject(world());
+    const serverId = newId("srv");
+    const services = [adoptedOf("db", { serverId }), adoptedOf("web")];
+    await world().adoptions.create(project, freeNameOf(project), { services, variables: [] });
+    const holder = { projectId: project.id, projectName: project.name, service: "db" };
+    expect([...(await world().adoptions.onServer(serverId))]).toEqual([[services[0]!.containerId, holder]]);
+    expect(await world().adoptions.unsettled()).toContain(project.id);
+    await world().projects.remove(project.organizationId, project.id);
+    expect(await world().adoptions.onServer(serverId)).toEqual(new Map());
+    expect(await world().adoptions.unsettled()).not.toContain(project.id);
+  });
+
+  test("refuses a container that a project has", async () => {
+    const [one, other] = [await newProject(world()), await newProject(world())];
+    const services = [adoptedOf("web")];
+    await world().adoptions.create(one, freeNameOf(one), { services, variables: [] });
+    const again = world().adoptions.create(other, freeNameOf(other), { services, variables: [] });
+    await expect(again).rejects.toMatchObject({ kind: "conflict", code: "already_adopted" });
+    expect(await world().projects.find(other.organizationId, other.id)).toBeUndefined();
   });
 
   test("keeps projects apart", async () => {

@@ -1,4 +1,5 @@
 import type { AdoptedRecipe, RecipePart } from "../../../domain/services/service_spec.ts";
+import { portEntry } from "../../../domain/services/port_notation.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -32,18 +33,36 @@ const HOST_PARTS: Readonly<Partial<Record<RecipePart, readonly string[]>>> = {
 const BUILT_IN = new Set(["bridge", "default", "host", "none"]);
 
 /** Reads the recipe of an adopted container. */
-export function openRecipe({ text, without }: AdoptedRecipe): OpenRecipe {
+export function openRecipe({ text, without, ports }: AdoptedRecipe): OpenRecipe {
   const { config = {}, hostConfig = {}, endpoints = {}, networks = {} } = JSON.parse(text) as Partial<OpenRecipe>;
   const { NetworkMode: mode, AutoRemove: _, ...host } = less(hostConfig, without, HOST_PARTS);
   const sharesNetwork = typeof mode === "string" && /^(?:host|none|container:|ns:)/.test(mode);
   const others = Object.entries(endpoints).filter(([name]) => !BUILT_IN.has(name));
+  const published = ports && { PortBindings: bindingsOf(ports) };
   return {
     config: less(config, without, CONFIG_PARTS),
-    hostConfig: sharesNetwork ? { ...host, NetworkMode: mode } : host,
+    hostConfig: sharesNetwork ? { ...host, NetworkMode: mode } : { ...host, ...published },
     endpoints: sharesNetwork ? {} : Object.fromEntries(others),
     networks,
     sharesNetwork,
   };
+}
+
+/** Returns the ports of a definition as the engine publishes them; one without a host port is not published. */
+function bindingsOf(ports: readonly string[]): Fields {
+  const all: Record<string, { readonly HostIp: string; readonly HostPort: string }[]> = {};
+  for (const text of ports) {
+    const read = portEntry(text);
+    if (!("value" in read) || read.value.published === null) continue;
+    const { address, ports: inside, protocol, published } = read.value;
+    const [first = 0, last = first] = published.split("-").map(Number);
+    const isRange = last - first + 1 === inside.length;
+    inside.forEach((port, index) => {
+      const HostPort = isRange ? `${first + index}` : published;
+      (all[`${port}/${protocol}`] ??= []).push({ HostIp: (address ?? "").replaceAll(/^\[|\]$/g, ""), HostPort });
+    });
+  }
+  return all;
 }
 
 function less(

@@ -256,6 +256,11 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings, A
     });
   }
 
+  async resume(instanceId: string): Promise<void> {
+    const record = await this.#adopted(instanceId).catch(refused("inspect the instance"));
+    if (record) await startAdopted(this.#engine, record).catch(refused("start this"));
+  }
+
   async rest(instanceId: string): Promise<void> {
     const record = await this.#adopted(instanceId).catch(refused("inspect the instance"));
     if (record && !isUp(record)) await setRestartPolicy(this.#engine, record, LEFT_ALONE);

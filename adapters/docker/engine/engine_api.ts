@@ -32,6 +32,8 @@ export interface AnswerLimits {
   readonly answerMs?: number;
   /** The same for slow operations. Defaults to ten times `answerMs`. */
   readonly longAnswerMs?: number;
+  /** For an engine that is not trusted: the most bytes of a JSON response. */
+  readonly maxJsonBytes?: number;
 }
 
 /** An engine whose address is only known once it is reached, such as one of another machine. */
@@ -59,6 +61,7 @@ export class EngineRefusal extends Error {
 export class EngineApi {
   readonly #address: () => EngineAddress | Promise<EngineAddress>;
   readonly #distant: DistantEngine | undefined;
+  readonly #maxJsonBytes: number | undefined;
   #clockOffsetMs = 0;
   #version = VERSION;
   /** Timeout for a response to begin or to continue. */
@@ -68,8 +71,9 @@ export class EngineApi {
 
   constructor(
     engine: string | DistantEngine,
-    { answerMs = ANSWER_MS, longAnswerMs = LONG * answerMs }: AnswerLimits = {},
+    { answerMs = ANSWER_MS, longAnswerMs = LONG * answerMs, maxJsonBytes }: AnswerLimits = {},
   ) {
+    this.#maxJsonBytes = maxJsonBytes;
     this.answerMs = answerMs;
     this.longAnswerMs = longAnswerMs;
     if (typeof engine === "string") {
@@ -136,7 +140,7 @@ export class EngineApi {
     const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
     try {
       const answer = await this.request(method, path, { ...options, signal });
-      return (await this.inTime(answer.json())) as T;
+      return (await this.inTime(this.#maxJsonBytes === undefined ? answer.json() : this.#parsed(answer))) as T;
     } catch (error) {
       options.signal?.throwIfAborted();
       throw error;
@@ -144,6 +148,18 @@ export class EngineApi {
       // Otherwise the connection of a response that never ends would stay open.
       ended.abort();
     }
+  }
+
+  /** Parses a response of bounded size. */
+  async #parsed(answer: Response): Promise<unknown> {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of answer.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > this.#maxJsonBytes!) throw this.#away("its response is larger than any sensible one");
+      chunks.push(chunk);
+    }
+    return JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown;
   }
 
   /** Awaits the rest of a response; rejects with an `engine_away` failure when it breaks off or times out. */

@@ -10,6 +10,9 @@ type Fields = Readonly<Record<string, Loose>>;
 /** Requests at the same time: enough to hide the way to a distant server. */
 const AT_ONCE = 32;
 const PROGRESS_EVERY = 25;
+const MAX_JSON_BYTES = 33_554_432;
+/** More are not read: a server has some hundreds at most. */
+const MAX_CONTAINERS = 2_000;
 const LONGEST_REASON = 300;
 
 interface ReadOptions {
@@ -21,7 +24,7 @@ interface ReadOptions {
 export class DockerEngineInventories implements EngineInventories {
   async read(address: string, options: ReadOptions = {}): Promise<Inventory> {
     try {
-      return await new Reading(new EngineApi(address), options).all();
+      return await new Reading(new EngineApi(address, { maxJsonBytes: MAX_JSON_BYTES }), options).all();
     } catch (error) {
       options.signal?.throwIfAborted();
       if (!(error instanceof EngineRefusal)) throw error;
@@ -70,7 +73,10 @@ class Reading {
 
   async #containers(listed: readonly Fields[], unread: { name: string; reason: string }[]): Promise<FoundContainer[]> {
     const found: FoundContainer[] = [];
-    const waiting = [...listed];
+    const waiting = listed.slice(0, MAX_CONTAINERS);
+    for (const left of listed.slice(MAX_CONTAINERS)) {
+      unread.push({ name: nameOf(left), reason: `only ${MAX_CONTAINERS} containers are read` });
+    }
     const work = async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const id = textOf(next["Id"]);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Duplex } from "node:stream";
 import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
 import type { ServerConnection, ServerConnections } from "../../../ports/servers/server_connections.ts";
 import type { ResolveAddress } from "../dial.ts";
@@ -11,6 +12,12 @@ export interface SshServerConnectionsOptions {
   readonly resolveAddress?: ResolveAddress | undefined;
   /** How long a connection that nobody uses is kept. Defaults to one minute. */
   readonly idleMs?: number;
+}
+
+/** A connection with what only the adapters for SSH use. */
+export interface SshServerConnection extends ServerConnection {
+  /** Opens a connection to a port of the machine's loopback address. */
+  openPort(port: number): Promise<Duplex>;
 }
 
 interface Entry {
@@ -37,7 +44,7 @@ export class SshServerConnections implements ServerConnections, AsyncDisposable 
       signal = new AbortController().signal,
       timeoutMs = DEFAULT_TIMEOUT_MS,
     }: { signal?: AbortSignal; timeoutMs?: number } = {},
-  ): Promise<ServerConnection> {
+  ): Promise<SshServerConnection> {
     const key = keyOf(target);
     const entry = this.#entry(key, target);
     entry.users += 1;
@@ -49,7 +56,7 @@ export class SshServerConnections implements ServerConnections, AsyncDisposable 
         get failure() {
           return entry.server.failure;
         },
-        forward: (port) => entry.server.forward(port),
+        openPort: (port) => entry.server.openPort(port),
         readFile: (path, options) => entry.server.readFile(path, options),
         [Symbol.asyncDispose]: onceOnly(async () => this.#release(key, entry)),
       };

@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto";
 import { Failure, notFound } from "../../../domain/failure.ts";
 import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
-import type { ServerConnection, ServerConnections } from "../../../ports/servers/server_connections.ts";
+import { LocalListener } from "./local_listener.ts";
+import type { SshServerConnection, SshServerConnections } from "./server_connections.ts";
 
 /** How a server is reached now, and its name for people. */
 export interface ServerTarget {
   readonly name: string;
   readonly remote: RemoteTarget;
+  /** Records the host key that it presented, if none was expected. */
+  readonly pin: (hostKey: string) => Promise<void>;
 }
 
 /** Finds out how the server is reached; `undefined` if it was deleted. */
@@ -14,7 +17,7 @@ export type FindTarget = () => Promise<ServerTarget | undefined>;
 
 interface Held {
   readonly key: string;
-  readonly connection: ServerConnection;
+  readonly connection: SshServerConnection;
 }
 
 /** How long a server counts as unchanged after it was looked up. */
@@ -24,7 +27,9 @@ const PAUSE_MS = 3_000;
 
 /** The connection to one server for as long as this process uses it. It follows changes of address and credentials. */
 export class ServerLink implements AsyncDisposable {
-  readonly #connections: ServerConnections;
+  readonly #connections: SshServerConnections;
+  /** By the port on the server that they lead to. They outlive connections, because the edge knows their ports. */
+  readonly #ports = new Map<number, ReturnType<typeof LocalListener.onPort>>();
   readonly #find: FindTarget;
   #held: Held | undefined;
   #opening: Promise<Held> | undefined;
@@ -32,7 +37,7 @@ export class ServerLink implements AsyncDisposable {
   #failed: { readonly failure: Failure; readonly at: number } | undefined;
   #name = "the server";
 
-  constructor(connections: ServerConnections, find: FindTarget) {
+  constructor(connections: SshServerConnections, find: FindTarget) {
     this.#connections = connections;
     this.#find = find;
   }
@@ -48,7 +53,7 @@ export class ServerLink implements AsyncDisposable {
   }
 
   /** Returns the connection. Rejects with a failure that says why the server cannot be used. */
-  async connection(): Promise<ServerConnection> {
+  async connection(): Promise<SshServerConnection> {
     const now = performance.now();
     if (this.#held && now - this.#checkedAt < FRESH_MS) return this.#held.connection;
     if (this.#failed && now - this.#failed.at < PAUSE_MS) throw this.#failed.failure;
@@ -56,7 +61,23 @@ export class ServerLink implements AsyncDisposable {
     return (await this.#opening).connection;
   }
 
+  /** Returns a port of this machine that leads to a port of the server's loopback address, whatever changes about it. */
+  async reach(port: number): Promise<number> {
+    let opening = this.#ports.get(port);
+    if (!opening) {
+      opening = LocalListener.onPort(async () => (await this.connection()).openPort(port));
+      this.#ports.set(port, opening);
+      opening.catch(() => this.#ports.delete(port));
+    }
+    return (await opening).port;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    const listeners = await Promise.allSettled(this.#ports.values());
+    this.#ports.clear();
+    for (const opened of listeners) {
+      if (opened.status === "fulfilled") await opened.value.listener[Symbol.asyncDispose]();
+    }
     await this.#opening?.catch(() => {});
     await this.#held?.connection[Symbol.asyncDispose]();
     this.#held = undefined;
@@ -65,12 +86,19 @@ export class ServerLink implements AsyncDisposable {
   async #open(): Promise<Held> {
     try {
       const target = await this.#find();
-      if (!target) throw notFound("server");
+      if (!target) {
+        await this.#held?.connection[Symbol.asyncDispose]();
+        this.#held = undefined;
+        throw notFound("server");
+      }
       this.#name = `the server "${target.name}"`;
       const key = keyOf(target.remote);
-      if (this.#held?.key !== key) {
+      const isTrusted = target.remote.hostKey === undefined || this.#held?.connection.hostKey === target.remote.hostKey;
+      if (this.#held?.key !== key || !isTrusted) {
         const former = this.#held;
-        this.#held = { key, connection: await this.#connections.open(target.remote) };
+        const connection = await this.#connections.open(target.remote);
+        this.#held = { key, connection };
+        if (target.remote.hostKey === undefined) await target.pin(connection.hostKey);
         await former?.connection[Symbol.asyncDispose]();
       }
       this.#checkedAt = performance.now();
@@ -83,7 +111,7 @@ export class ServerLink implements AsyncDisposable {
   }
 }
 
-/** Identifies how a server is reached. A host key that is recorded later is the one that it showed. */
+/** Identifies how a server is reached. */
 function keyOf({ host, port, user, password, privateKey, keyPassphrase }: RemoteTarget): string {
   const secrets = [password, privateKey, keyPassphrase].map((secret) => secret?.reveal() ?? null);
   return createHash("sha256")

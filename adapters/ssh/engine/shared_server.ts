@@ -44,8 +44,6 @@ export class SharedServer implements AsyncDisposable {
   /** How the engine was found on a connection. */
   #route: { readonly of: Connection; readonly found: Promise<EngineRoute> } | undefined;
   #engine: ReturnType<typeof LocalListener.onSocket> | undefined;
-  /** By the port on the machine that they lead to. */
-  readonly #ports = new Map<number, ReturnType<typeof LocalListener.onPort>>();
   #files: { readonly of: Connection; readonly session: Promise<SftpSession> } | undefined;
   #pinned: string | undefined;
   #failure: Failure | undefined;
@@ -84,15 +82,9 @@ export class SharedServer implements AsyncDisposable {
     return this.#failure;
   }
 
-  /** Returns a port of this machine that leads to a port of that machine's loopback address. */
-  async forward(port: number): Promise<number> {
-    let opening = this.#ports.get(port);
-    if (!opening) {
-      opening = LocalListener.onPort(async () => openPort((await this.#current()).client, port));
-      this.#ports.set(port, opening);
-      opening.catch(() => this.#ports.delete(port));
-    }
-    return (await opening).port;
+  /** Opens a connection to a port of that machine's loopback address. */
+  async openPort(port: number): Promise<Duplex> {
+    return openPort((await this.#current()).client, port);
   }
 
   async readFile(
@@ -124,12 +116,9 @@ export class SharedServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const opening = [...(this.#engine ? [this.#engine] : []), ...this.#ports.values()];
+    const opened = await this.#engine?.catch(() => undefined);
     this.#engine = undefined;
-    this.#ports.clear();
-    for (const opened of await Promise.allSettled(opening)) {
-      if (opened.status === "fulfilled") await opened.value.listener[Symbol.asyncDispose]();
-    }
+    await opened?.listener[Symbol.asyncDispose]();
     await this.#drop();
   }
 

@@ -35,7 +35,7 @@ function adoptedAs(definition: ServiceDefinition): AdoptedService {
     imageId: IMAGE,
     running: true,
     definition,
-    environment: { COLOR: "blue" },
+    environment: new Map([["COLOR", new Secret("blue")]]),
     recipe: new Secret('{"config":{"User":"app"}}'),
   };
 }
@@ -100,7 +100,9 @@ describe("adoptedSpec()", () => {
       mounts: part === "volumes" ? plain.container.mounts : [],
       limits: part === "resources" ? plain.container.limits : PLAIN_CONTAINER.limits,
     });
-    expect(ports).toEqual(part === "ports" ? plain.ports : []);
+    expect(recipe?.ports).toEqual(part === "ports" ? definition.ports?.map(String) : undefined);
+    // Only an endpoint of the project makes a port public.
+    expect(ports).toEqual([]);
   });
 
   test.each(RECIPE_PARTS)("leaves the %s of the recipe out when the definition no longer has any", (part) => {

@@ -56,6 +56,7 @@ describe("names of adopted services", () => {
     const adoption = adopt(...[1, 2, 10].map((number) => scaled("shop", "web", number)));
     expect(names(adoption)).toEqual(["web", "web-2", "web-3"]);
     expect(adoption.warnings).toEqual([
+      "shop/web: it runs 3 times. Each container becomes a service of its own",
       "shop-web-2 becomes the service web-2 of the project",
       "shop-web-10 becomes the service web-3 of the project",
     ]);
@@ -229,17 +230,6 @@ describe("variables of an adopted service", () => {
     );
     expect(variables.map(({ key, value }) => `${key}=${value.reveal()}`)).toEqual(["web/N=1", "web-2/N=2"]);
   });
-});
-
-test("an adoption lists the paths and volumes that it uses, once each", () => {
-  const { hostPaths } = adopt(
-    found({ name: "a", mounts: [mount("data"), mount("/srv/x"), mount("", { type: "tmpfs" })] }),
-    found({
-      name: "b",
-      mounts: [mount("data"), mount("/var/run/docker.sock"), mount("f".repeat(64), { anonymous: true })],
-    }),
-  );
-  expect(hostPaths).toEqual(["data", "/srv/x", "/var/run/docker.sock", "f".repeat(64)]);
 });
 
 test("an adoption keeps the recipe, the ids and the definition of each container", () => {

@@ -8,6 +8,7 @@ import { found, foundIn, inventoryOf } from "../../support/inputs/found.ts";
 const declared = {
   name: "worker",
   image: null,
+  written: { image: null, restart: null },
   build: null,
   command: null,
   entrypoint: null,

@@ -85,15 +85,15 @@ describe("drift tells", () => {
       {},
       { imageFacts: foundImage("nginx:1.27", { tags: [] }) },
     ],
-    ['command: ["serve"] runs, the compose files say ["other"]', { command: ["other"] }, {}],
-    ['entrypoint: nothing runs, the compose files say ["/e"]', { entrypoint: ["/e"] }, { command: [] }],
+    ['command: ["serve"] runs, the compose files say otherwise', { command: ["other"] }, {}],
+    ["entrypoint: nothing runs, the compose files say otherwise", { entrypoint: ["/e"] }, { command: [] }],
     ["environment: not set in the container: A, B", { environment: { B: "1", A: "1" } }, {}],
     ["environment: other values in the container: A", { environment: { A: "1" } }, { environment: { A: "2" } }],
     ["environment: set in the container only: B", {}, { environment: { B: "2" } }],
     ["ports: published by the container only: 8080:80/tcp", {}, { ports: [port({ address: "", port: 8080 })] }],
     ["ports: not published by the container: 127.0.0.1:53:53/udp", { ports: ["127.0.0.1:53:53/udp"] }, {}],
     ["volumes: mounted in the container only, at: /data", {}, { mounts: [mount("bind", "/x")] }],
-    ["volumes: not mounted like this in the container, at: /data", { volumes: ["data:/data"] }, {}],
+    ["volumes: 1 of the compose files are not mounted in the container", { volumes: ["data:/data"] }, {}],
     ["restart: no in the container, the compose files say always", { restart: "always" }, {}],
     ["containers: there are 1, the compose files say 3", { deploy: { replicas: 3 } }, {}],
   ])("%s", async (sentence, declared, container) => {
@@ -104,7 +104,7 @@ describe("drift tells", () => {
     const mounts = [mount("volume", "shop_data", { readOnly: true })];
     expect(await drift({ volumes: ["data:/data"] }, { mounts })).toEqual([
       "volumes: mounted in the container only, at: /data",
-      "volumes: not mounted like this in the container, at: /data",
+      "volumes: 1 of the compose files are not mounted in the container",
     ]);
   });
 

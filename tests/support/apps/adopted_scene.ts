@@ -73,7 +73,7 @@ function adoptedService(
     imageId,
     running: true,
     definition: { name: service, image: `${service}:1` },
-    environment: { COLOR: "blue" },
+    environment: new Map([["COLOR", new Secret("blue")]]),
     recipe: new Secret("{}"),
   };
 }

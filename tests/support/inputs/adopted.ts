@@ -7,7 +7,8 @@ export function adoptedOf(service: string, given: Partial<AdoptedService> = {}):
     service,
     key: `shop/${service}`,
     serverId: "srv_01m7edka8326kz9mv55sbbg868",
-    containerId: "c".repeat(64),
+    // No two projects can have the same one.
+    containerId: `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll("-", ""),
     containerName: `shop-${service}-1`,
     imageId: `sha256:${"1".repeat(64)}`,
     running: true,

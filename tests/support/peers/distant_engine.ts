@@ -25,7 +25,7 @@ export async function distantEngine(): Promise<DistantEngine> {
   opened.defer(() => rm(folder, { recursive: true, force: true }));
   const connections = opened.use(new SshServerConnections({ folder }));
   const remote = server.target("worker");
-  const link = opened.use(new ServerLink(connections, async () => ({ name: "managed", remote })));
+  const link = opened.use(new ServerLink(connections, async () => ({ name: "managed", remote, pin: async () => {} })));
   const address = async () => (await link.connection()).engineAddress;
   const engine = new EngineApi({ address, name: () => link.name, failure: () => link.failure });
   const host = await address();
@@ -36,7 +36,7 @@ export async function distantEngine(): Promise<DistantEngine> {
     host,
     engine,
     image,
-    reach: async (port) => (await link.connection()).forward(port),
+    reach: (port) => link.reach(port),
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
 }

@@ -1,4 +1,5 @@
 import { adoptedInstance } from "../../../../domain/deployments/instance_id.ts";
+import { type Failure, invalid } from "../../../../domain/failure.ts";
 import { foundRecord } from "../../../../domain/migration/adopted_spec.ts";
 import type { AdoptedService } from "../../../../domain/migration/adoption.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
@@ -26,14 +27,22 @@ interface AdoptedPart {
  */
 export async function adoptedRelease(run: StepRun): Promise<readonly RunningService[]> {
   const { deployment, ports } = run;
-  const found = (await adoptedParts(run)).map(async ({ instanceId, record }): Promise<readonly RunningService[]> => {
+  const found = (await adoptedParts(run)).map(async ({ adopted, instanceId, record }): Promise<RunningService> => {
     const instance = await ports.runtime.find(instanceId);
-    if (!instance) return [];
+    if (!instance) throw containerGone(adopted);
     const service = { ...pendingService(record.spec.name, null), instanceId };
     const runs = instance.status !== "exited" && !instance.failing;
-    return [{ record, service, deployment, runs, isPublic: false }];
+    return { record, service, deployment, runs, isPublic: false };
   });
-  return (await Promise.all(found)).flat();
+  return Promise.all(found);
+}
+
+/** Another container may run in its place, on the same volumes. */
+function containerGone({ containerName, service }: AdoptedService): Failure {
+  return invalid(
+    "container_gone",
+    `Cannot take ${service} over: its container ${containerName} is gone from the server. If it was created anew, delete this project and adopt that one; otherwise remove the service from the project`,
+  );
 }
 
 /** Starts the adopted containers again that an unfinished first deployment has stopped. */

@@ -138,8 +138,16 @@ async function checkMachine({ deployment, ports, project, settings }: StepRun): 
   if (!hasServices(deployment)) return;
   const specs = (await recordsOf(ports, deployment)).map(({ spec }) => spec);
   const { settings: now } = (await ports.projects.find(project.organizationId, project.id)) ?? project;
-  const mounting = { settings: now, isOfPullRequest: deployment.pullRequest !== undefined };
+  const mounting = {
+    settings: now,
+    location: locationOf(deployment),
+    isOfPullRequest: deployment.pullRequest !== undefined,
+  };
   await checkHostMounts({ ...ports, localSources: settings.localSources })(mounting, specs);
+}
+
+function locationOf({ plan }: Deployment): "local" | "server" {
+  return plan.serverId === undefined ? "local" : "server";
 }
 
 /** Discards what a killed process recorded about its attempt: every wanted service is tried again. */
