@@ -29,7 +29,12 @@ const root = new URL("../../../", import.meta.url).pathname;
 const PART = { machine: 4, containers: 2, docker: 2 } as const;
 
 /** Slow files. They run first, each in its own process, so that no lane is left with them at the end. */
-const SLOW = /\/(fault_matrix|paused_server|process_runtime|runtime|lost_lease|services_resume)_test\.ts$/;
+const SLOW = new RegExp(
+  `/(${[
+    "fault_matrix|paused_server|process_runtime|runtime|lost_lease|services_resume",
+    "server_away|server_deploy|server_runtime",
+  ].join("|")})_test\\.ts$`,
+);
 
 /** Files that take a while, mostly waiting. They run next, beside others that compute, and several in a process. */
 const WAITING = new RegExp(
