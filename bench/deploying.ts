@@ -31,10 +31,11 @@ export interface Server {
 /** Starts a server with a runtime, in a folder of its own. Disposal stops it and removes the folder. */
 export async function deployingServer(
   runtime: "docker" | "process",
+  others: Readonly<Record<string, string>> = {},
 ): Promise<Server & { readonly folder: string } & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const { path: folder } = opened.use(await tempFolder());
-  const settings = { PORT: "0", SLIPWAY_DATA: join(folder, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
+  const settings = { PORT: "0", SLIPWAY_DATA: join(folder, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN, ...others };
   const slipway = startServer({ ...settings, SLIPWAY_RUNTIME: runtime });
   opened.defer(() => stop(slipway));
   const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);

@@ -6,6 +6,7 @@ import { idleMemory } from "./idle_memory.ts";
 import { contextUpload } from "./context_upload.ts";
 import { compose } from "./compose.ts";
 import { deployDocker } from "./deploy_docker.ts";
+import { deployServer } from "./deploy_server.ts";
 import { deployProcess } from "./deploy_process.ts";
 import { detect } from "./detect.ts";
 import { logIngest } from "./log_ingest.ts";
@@ -61,6 +62,7 @@ const GROUPS: readonly Group[] = [
   { names: ["webhook"], run: () => each({ webhook }) },
   // Those that need Docker are last, so that no engine runs beside the others.
   { names: ["deploy-docker"], run: () => each({ "deploy-docker": deployDocker }), inDocker: true },
+  { names: ["deploy-server"], run: () => each({ "deploy-server": deployServer }), inDocker: true },
   { names: ["compose-noop", "compose-deploy"], run: compose, inDocker: true },
   { names: ["context-upload"], run: () => each({ "context-upload": contextUpload }), inDocker: true },
   { names: ["preflight-s3", "put-s3"], run: storesOnS3, inDocker: true },
