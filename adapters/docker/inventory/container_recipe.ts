@@ -17,7 +17,7 @@ const LEFT_CONFIG = ["Env", "Image", "AttachStdin", "AttachStdout", "AttachStder
 /** Facts about the former container that the engine does not take, or that it sets itself. */
 const LEFT_HOST_CONFIG = ["ContainerIDFile", "ConsoleSize"];
 const ENDPOINT_SETTINGS = ["IPAMConfig", "Links", "DriverOpts", "GwPriority"];
-const NETWORK_SETTINGS = ["Driver", "Internal", "Attachable", "EnableIPv6", "Options", "Labels"];
+const NETWORK_SETTINGS = ["Driver", "Internal", "Attachable", "EnableIPv6", "Options", "Labels", "IPAM"];
 const ID = /^[0-9a-f]{64}$/;
 
 /**
@@ -37,7 +37,12 @@ export function containerRecipe(
       ...configOf(config, { imageConfig, id: textOf(inspected["Id"]), hasOwnName: hasOwnName(hostConfig) }),
       ...programOf(config, imageConfig),
     },
-    hostConfig: { ...kept(hostConfig, LEFT_HOST_CONFIG), ...ownedVolumes(inspected, hostConfig) },
+    hostConfig: {
+      ...kept(hostConfig, LEFT_HOST_CONFIG),
+      // The engine may use one by default.
+      ...(hostConfig["Init"] === false && { Init: false }),
+      ...ownedVolumes(inspected, hostConfig),
+    },
     endpoints,
     networks: networksOf(endpoints, networks),
   };
@@ -70,6 +75,8 @@ function configOf(config: Fields, { imageConfig, id, hasOwnName: isNamed }: Conf
   const named = textOf(hostname);
   return {
     ...rest,
+    // It is killed at once, not after ten seconds.
+    ...(config["StopTimeout"] === 0 && { StopTimeout: 0 }),
     ...(named !== "" && isNamed && !id.startsWith(named) && { Hostname: named }),
     ...less("Volumes", volumes, imageConfig),
     ...less("ExposedPorts", ports, imageConfig),
@@ -130,14 +137,30 @@ function endpointsOf(inspected: Fields): ContainerRecipe["endpoints"] {
   return Object.fromEntries(entries);
 }
 
-/** Returns the settings of the networks that a container is in, with the addresses where it has a fixed one. */
+/**
+ * Returns the networks with their ranges of addresses only where a container has a fixed one: the others get a free
+ * range wherever they are made.
+ */
+export function recipeNetworks(networks: readonly Fields[], inspected: readonly Fields[]): readonly Fields[] {
+  const fixed = new Set(
+    inspected.flatMap((each) => {
+      const endpoints = Object.entries(endpointsOf(each));
+      return endpoints.filter(([, endpoint]) => !isEmpty(endpoint["IPAMConfig"])).map(([name]) => name);
+    }),
+  );
+  return networks.map((network) => {
+    const { IPAM: ranges, ...rest } = network;
+    return ranges !== undefined && fixed.has(textOf(network["Name"])) ? network : rest;
+  });
+}
+
+/** Returns the settings of the networks that a container is in. */
 function networksOf(endpoints: ContainerRecipe["endpoints"], networks: readonly Fields[]): ContainerRecipe["networks"] {
   const used = networks.filter((network) => textOf(network["Name"]) in endpoints);
   const entries = used.map((network) => {
     const name = textOf(network["Name"]);
-    const hasFixedAddress = !isEmpty(endpoints[name]!["IPAMConfig"]);
-    const keys = [...NETWORK_SETTINGS, ...(hasFixedAddress ? ["IPAM"] : [])];
-    return [name, Object.fromEntries(keys.filter((key) => !isEmpty(network[key])).map((key) => [key, network[key]]))];
+    const keys = NETWORK_SETTINGS.filter((key) => !isEmpty(network[key]));
+    return [name, Object.fromEntries(keys.map((key) => [key, network[key]]))];
   });
   return Object.fromEntries(entries);
 }

@@ -1,11 +1,18 @@
-import type { FoundContainer, FoundNetwork, FoundVolume, Inventory } from "../../../domain/migration/inventory.ts";
+import type { FoundNetwork, FoundVolume, Inventory } from "../../../domain/migration/inventory.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { EngineInventories, Progress } from "../../../ports/migration/engine_inventories.ts";
 import { EngineApi, EngineRefusal } from "../engine/engine_api.ts";
+import { recipeNetworks } from "./container_recipe.ts";
 import { foundContainer } from "./found_container.ts";
 import { fieldsOf, itemsOf, type Loose, textFieldsOf, textOf, textsOf } from "./loose_json.ts";
 
 type Fields = Readonly<Record<string, Loose>>;
+
+/** A container as the engine shows it, with its image if the engine has it. */
+interface Inspected {
+  readonly container: Fields;
+  readonly image: Fields | undefined;
+}
 
 /** Requests at the same time: enough to hide the way to a distant server. */
 const AT_ONCE = 32;
@@ -40,7 +47,6 @@ class Reading {
   readonly #engine: EngineApi;
   readonly #signal: AbortSignal | undefined;
   readonly #progress: Progress;
-  #networks: readonly Fields[] = [];
   readonly #images = new Map<string, Promise<Fields | undefined>>();
 
   constructor(engine: EngineApi, { signal, progress = () => {} }: ReadOptions) {
@@ -59,8 +65,12 @@ class Reading {
     const names = itemsOf(listed).map(fieldsOf);
     this.#progress(`Found ${names.length} ${names.length === 1 ? "container" : "containers"}`);
     const unread: { name: string; reason: string }[] = [];
-    this.#networks = itemsOf(networks).map(fieldsOf);
-    const containers = await this.#containers(names, unread);
+    const inspected = await this.#inspected(names, unread);
+    const made = recipeNetworks(
+      itemsOf(networks).map(fieldsOf),
+      inspected.map(({ container }) => container),
+    );
+    const containers = inspected.map(({ container, image }) => foundContainer(container, image, made));
     return {
       runtime: runtimeOf(fieldsOf(version)),
       containers: containers.sort(byName),
@@ -71,8 +81,8 @@ class Reading {
     };
   }
 
-  async #containers(listed: readonly Fields[], unread: { name: string; reason: string }[]): Promise<FoundContainer[]> {
-    const found: FoundContainer[] = [];
+  async #inspected(listed: readonly Fields[], unread: { name: string; reason: string }[]): Promise<Inspected[]> {
+    const found: Inspected[] = [];
     const waiting = listed.slice(0, MAX_CONTAINERS);
     for (const left of listed.slice(MAX_CONTAINERS)) {
       unread.push({ name: nameOf(left), reason: `only ${MAX_CONTAINERS} containers are read` });
@@ -81,8 +91,8 @@ class Reading {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const id = textOf(next["Id"]);
         try {
-          const container = await this.#container(id);
-          if (container) found.push(container);
+          const inspected = await this.#container(id);
+          if (inspected) found.push(inspected);
           else unread.push({ name: nameOf(next), reason: "it was removed during the scan" });
         } catch (error) {
           if (!(error instanceof EngineRefusal)) throw error;
@@ -95,16 +105,16 @@ class Reading {
     return found;
   }
 
-  async #container(id: string): Promise<FoundContainer | undefined> {
-    const inspected = await this.#known(`/containers/${encodeURIComponent(id)}/json`);
-    if (!inspected) return undefined;
-    const imageId = textOf(inspected["Image"]);
+  async #container(id: string): Promise<Inspected | undefined> {
+    const container = await this.#known(`/containers/${encodeURIComponent(id)}/json`);
+    if (!container) return undefined;
+    const imageId = textOf(container["Image"]);
     let image = this.#images.get(imageId);
     if (!image) {
       image = imageId === "" ? Promise.resolve(undefined) : this.#image(imageId);
       this.#images.set(imageId, image);
     }
-    return foundContainer(inspected, await image, this.#networks);
+    return { container, image: await image };
   }
 
   /** Returns an image; `undefined` for one that the engine cannot describe, because its containers still run. */

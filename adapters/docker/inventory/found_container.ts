@@ -210,6 +210,7 @@ const PRIVILEGES: Readonly<Record<string, string>> = {
   Sysctls: "sysctls",
   GroupAdd: "groups",
   VolumesFrom: "volumes of other containers",
+  Links: "links to other containers",
 };
 
 /** Modes that share something of the server, with the value of the one that does not. */
@@ -218,10 +219,12 @@ const SHARED_MODES = ["PidMode", "IpcMode", "UTSMode", "UsernsMode"];
 function privilegesOf(hostConfig: Fields): readonly string[] {
   const given = Object.entries(PRIVILEGES).filter(([key]) => !isEmpty(hostConfig[key]));
   const shared = SHARED_MODES.filter((key) => textOf(hostConfig[key]) === "host");
+  const borrowed = SHARED_MODES.filter((key) => textOf(hostConfig[key]).startsWith("container:"));
   const unconfined = textsOf(hostConfig["SecurityOpt"]).filter((option) => /unconfined|disable/.test(option));
   return [
     ...given.map(([, word]) => word),
     ...shared.map((key) => `the server's ${key.replace("Mode", "").toLowerCase()} namespace`),
+    ...borrowed.map((key) => `the ${key.replace("Mode", "").toLowerCase()} namespace of another container`),
     ...(unconfined.length > 0 ? ["seccomp or AppArmor unconfined"] : []),
   ];
 }
