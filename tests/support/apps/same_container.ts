@@ -7,13 +7,15 @@ const OF_THE_CLIENT = ["AttachStdin", "AttachStdout", "AttachStderr", "StdinOnce
  * Everything that makes a container what it is, in a form that is equal for two containers made alike:
  * - Without ids, names, times, states, paths of the engine and assigned addresses, which only say which of the two it is.
  * - Without labels and networks of Slipway. It joins the network of its project in place of the default one.
+ * - Found in its networks by the name that it was created with, whether that is its own name or another one there.
  * - Its image by id, because a name may mean several.
  * - Its host name only if somebody chose it: by default the engine takes its id.
  * - Its mounts as they are. How they were requested has several notations.
  * - Values that mean "not set" (`null`, `[]`, `{}`, `""`) all alike: clients differ in which of them they send.
  * - Variables, capabilities, mounts and aliases in the same order, because their order does not matter.
  */
-export function sameContainer({ Id, Config, HostConfig, Image, Mounts, NetworkSettings }: Inspected): Inspected {
+export function sameContainer(inspected: Inspected): Inspected {
+  const { Id, Config, HostConfig, Image, Mounts } = inspected;
   const { Hostname: hostname, Env: env, Labels: labels, Image: _, ...config } = Config;
   const { NetworkMode: mode, Binds: __, Mounts: requested, AutoRemove: ___, ...host } = HostConfig;
   return set({
@@ -39,21 +41,23 @@ export function sameContainer({ Id, Config, HostConfig, Image, Mounts, NetworkSe
       Propagation,
       Source: Type === "bind" ? Source : "",
     })).sort((a: Inspected, b: Inspected) => (a.Destination < b.Destination ? -1 : 1)),
-    networks: networksOf(NetworkSettings.Networks, Id),
+    networks: networksOf(inspected),
   });
 }
 
 /** Its membership in networks besides those that every engine has. */
-function networksOf(networks: Readonly<Record<string, Inspected>>, id: string): Inspected {
-  const others = Object.entries(withoutOurs(networks, "slipway-")).filter(
+function networksOf({ Id, Name, NetworkSettings }: Inspected): Inspected {
+  const ownName = Name.replace(/^\//, "");
+  const others = Object.entries(withoutOurs(NetworkSettings.Networks, "slipway-")).filter(
     ([name]) => !["bridge", "host", "none"].includes(name),
   );
   return Object.fromEntries(
-    others.map(([name, { Aliases, IPAMConfig, Links, DriverOpts }]) => {
+    others.map(([network, { Aliases, IPAMConfig, Links, DriverOpts }]) => {
       const aliases = new Set<string>(Aliases ?? []);
       // The engine adds one that it derives from the id.
-      aliases.delete(id.slice(0, 12));
-      return [name, { Aliases: [...aliases].sort(), IPAMConfig, Links, DriverOpts, IsMember: true }];
+      aliases.delete(Id.slice(0, 12));
+      if (!ownName.startsWith("slipway-")) aliases.add(ownName);
+      return [network, { Aliases: [...aliases].sort(), IPAMConfig, Links, DriverOpts, IsMember: true }];
     }),
   );
 }

@@ -89,6 +89,14 @@ export class KnownServer {
     return { project: TestProject.of(this.slipway, adopted.body.project), warnings: adopted.body.warnings };
   }
 
+  /** The warnings of a scan. */
+  async scanWarnings(): Promise<readonly string[]> {
+    const body = { serverId: this.id };
+    const scanned = await this.slipway.call("POST", "/api/migration/scan", { token: this.slipway.owner, body });
+    if (scanned.status !== 200) throw new Error(scanned.text);
+    return scanned.body.stack.warnings;
+  }
+
   /** Inspects containers, in order. */
   async inspect(...containers: readonly string[]): Promise<readonly Inspected[]> {
     return containers.length === 0
