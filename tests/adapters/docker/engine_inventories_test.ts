@@ -73,7 +73,7 @@ describe("DockerEngineInventories.read()", () => {
     expect((await inventories.read(fake.address)).runtime).toEqual({ name: "podman", version: "5.2.0" });
   });
 
-  test("leaves out containers that are gone, and names those that cannot be read", async () => {
+  test("names containers that are gone, and those that cannot be read", async () => {
     await using fake = await engine(
       answers(["good", "gone", "broken"], (path) => {
         if (path === "/containers/gone/json") return refused("No such container", 404);
@@ -82,7 +82,10 @@ describe("DockerEngineInventories.read()", () => {
     );
     const { containers, unread } = await inventories.read(fake.address);
     expect(containers.map(({ id }) => id)).toEqual(["good"]);
-    expect(unread).toEqual([{ name: "name-broken", reason: "layer does not exist" }]);
+    expect(unread.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+      { name: "name-broken", reason: "layer does not exist" },
+      { name: "name-gone", reason: "it was removed during the scan" },
+    ]);
   });
 
   test("reads containers whose image is gone", async () => {
