@@ -76,8 +76,7 @@ export class SshServerConnections implements ServerConnections, AsyncDisposable 
 
   #entry(key: string, target: RemoteTarget): Entry {
     const known = this.#entries.get(key);
-    // A server that now has to present another host key than it did is connected to anew.
-    if (known?.server.isTrusted(target.hostKey)) return known;
+    if (known) return known;
     const { folder, resolveAddress } = this.#options;
     const entry: Entry = { server: new SharedServer(target, { folder, resolveAddress }), users: 0 };
     this.#entries.set(key, entry);
@@ -86,8 +85,7 @@ export class SshServerConnections implements ServerConnections, AsyncDisposable 
 
   #release(key: string, entry: Entry): void {
     entry.users -= 1;
-    if (entry.users > 0) return;
-    if (this.#entries.get(key) !== entry) return void entry.server[Symbol.asyncDispose]();
+    if (entry.users > 0 || this.#entries.get(key) !== entry) return;
     entry.idle = setTimeout(() => {
       this.#entries.delete(key);
       void entry.server[Symbol.asyncDispose]();
@@ -97,10 +95,10 @@ export class SshServerConnections implements ServerConnections, AsyncDisposable 
 }
 
 /** Identifies a machine and login: connections are only shared where everything is the same. */
-function keyOf({ host, port, user, password, privateKey, keyPassphrase }: RemoteTarget): string {
+function keyOf({ host, port, user, hostKey, password, privateKey, keyPassphrase }: RemoteTarget): string {
   const secrets = [password, privateKey, keyPassphrase].map((secret) => secret?.reveal() ?? null);
   return createHash("sha256")
-    .update(JSON.stringify([host, port, user, ...secrets]))
+    .update(JSON.stringify([host, port, user, hostKey ?? null, ...secrets]))
     .digest("hex");
 }
 

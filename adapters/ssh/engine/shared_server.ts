@@ -72,11 +72,6 @@ export class SharedServer implements AsyncDisposable {
     }
   }
 
-  /** Whether the host key that the machine presented is this one, if one is expected. */
-  isTrusted(hostKey: string | undefined): boolean {
-    return hostKey === undefined || this.#pinned === undefined || this.#pinned === hostKey;
-  }
-
   /** Why the last attempt to connect, or to find the engine, failed; `undefined` if it succeeded. */
   get failure(): Failure | undefined {
     return this.#failure;

@@ -3,8 +3,8 @@ import { type ComposeContainer, composeLabels } from "../peers/compose_container
 
 const LOCAL =
   "its image tiny:latest exists on this server only, no registry has it. It can be deployed on this server, not elsewhere";
-const stopped = (name: string, state = "created") =>
-  `${name} is ${state}. Adopting does not start it, the first deployment does`;
+const stopped = (name: string, state = "was never started") =>
+  `${name} ${state}. Adopting does not start it, the first deployment does`;
 
 const PLAIN = {
   image: "tiny:latest",
@@ -183,7 +183,7 @@ export const HAND_RUN_STACK = {
     `shop/mailer: ${LOCAL}`,
     `shop/web: ${LOCAL}`,
     "shop/worker: it runs 2 times. Each container becomes a service of its own",
-    `shop/worker: ${stopped("shop-worker-2", "exited")}`,
+    `shop/worker: ${stopped("shop-worker-2", "has stopped")}`,
     `shop/worker: ${LOCAL}`,
     `hand: ${stopped("hand")}`,
     `hand: ${LOCAL}`,
@@ -193,5 +193,15 @@ export const HAND_RUN_STACK = {
     `shop-web-run-1f: ${stopped("shop-web-run-1f")}`,
     `shop-web-run-1f: ${LOCAL}`,
   ],
-  managed: [{ name: "panel", containerId: "<panel>", state: "created", image: "tiny:latest" }],
+  managed: [
+    {
+      key: "panel",
+      name: "panel",
+      containerId: "<panel>",
+      state: "created",
+      image: "tiny:latest",
+      projectId: null,
+      service: null,
+    },
+  ],
 };
