@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Channel, Client } from "ssh2";
 import { SshRemoteHosts } from "../../adapters/ssh/remote_hosts.ts";
 import type { CommandResult } from "../../ports/servers/remote_hosts.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ManagedServer, type ManagedUser, startManagedServer } from "../support/peers/managed_server.ts";
+
+// Other test suites may keep the disk and the CPUs busy.
+setDefaultTimeout(120_000);
 
 const SOCKET = "/var/run/docker.sock";
 const WEB = ["sh", "-c", "echo hello >/srv/index.html; exec httpd -f -p 8080 -h /srv"];

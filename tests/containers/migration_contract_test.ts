@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { DockerEngineInventories } from "../../adapters/docker/inventory/engine_inventories.ts";
 import { engineInventoriesContract } from "../contracts/engine_inventories.ts";
@@ -6,6 +6,9 @@ import { serverConnectionsContract } from "../contracts/server_connections.ts";
 import { managedStage, ownConnections } from "../support/apps/managed_stage.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ManagedServer, startManagedServer } from "../support/peers/managed_server.ts";
+
+// Other test suites may keep the disk and the CPUs busy.
+setDefaultTimeout(120_000);
 
 // For all tests: each leaves it as it was.
 let server: ManagedServer;

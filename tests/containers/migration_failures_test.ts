@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { DockerEngineInventories } from "../../adapters/docker/inventory/engine_inventories.ts";
 import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
 import { type Answer, memoryApp } from "../support/apps/app.ts";
@@ -8,6 +8,9 @@ import { eventually } from "../support/eventually.ts";
 import { faultyListener } from "../support/faults/faulty_listener.ts";
 import { keyPair } from "../support/inputs/key_pair.ts";
 import { type ManagedServer, startManagedServer } from "../support/peers/managed_server.ts";
+
+// Other test suites may keep the disk and the CPUs busy.
+setDefaultTimeout(120_000);
 
 const SLOW_MS = 120_000;
 

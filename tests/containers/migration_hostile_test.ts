@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { CANARY, fillWithHostility, MARKER, TEXTS } from "../support/apps/hostile_server.ts";
 import { Migrating } from "../support/apps/migrating.ts";
 import { type ManagedServer, startManagedServer } from "../support/peers/managed_server.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
+
+// Other test suites may keep the disk and the CPUs busy.
+setDefaultTimeout(120_000);
 
 const WARNINGS = [
   "bomb: /srv/bomb/compose.yaml:6: Cannot read this: it expands to more than 20000 values. Use fewer aliases",

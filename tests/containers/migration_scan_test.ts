@@ -1,10 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { HAND_RUN, ODD_VALUE, runByHand } from "../support/apps/hand_run_server.ts";
 import { Migrating } from "../support/apps/migrating.ts";
 import { eventually } from "../support/eventually.ts";
 import { HAND_RUN_STACK } from "../support/inputs/hand_run_stack.ts";
 import { type ManagedServer, startManagedServer } from "../support/peers/managed_server.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
+
+// Other test suites may keep the disk and the CPUs busy.
+setDefaultTimeout(120_000);
 
 const FOLDERS = ["/srv", "/root", "/home", "/etc"];
 
@@ -44,7 +47,7 @@ async function eventsDuring<T>(work: () => Promise<T>): Promise<{ readonly resul
   return { result, events };
 }
 
-const visit = () => fetch(`http://${server.address}:8080/`, { keepalive: false });
+const visit = () => fetch(`http://${server.address}:8080/`, { keepalive: false, signal: AbortSignal.timeout(10_000) });
 
 /** Visits an app of the server until disposed, and collects the failures. */
 function visits(): AsyncDisposable & { readonly failures: unknown[]; readonly count: () => number } {
