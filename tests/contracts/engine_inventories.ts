@@ -82,13 +82,14 @@ function containerTests(engine: Engine) {
   });
 
   test(
-    "leaves out containers that disappear meanwhile",
+    "names each container that disappears meanwhile at most once",
     async () => {
       const names = Array.from({ length: 6 }, (_, index) => `leaving-${index}`);
       for (const name of names) await engine.create({ name });
       const [{ containers, unread }] = await Promise.all([engine.read(), ...names.map((name) => engine.remove(name))]);
-      for (const { name } of containers) expect(names).toContain(name);
-      expect(unread).toEqual([]);
+      const seen = [...containers, ...unread].map(({ name }) => name);
+      for (const name of seen) expect(names).toContain(name);
+      expect(new Set(seen).size).toBe(seen.length);
       expect((await engine.read()).containers).toEqual([]);
     },
     SLOW_MS,
