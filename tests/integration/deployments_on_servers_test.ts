@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import type { SourceFiles } from "../../../adapters/memory/sources.ts";
-import { cleanImages } from "../../../application/deployments/cleanup/clean_images.ts";
-import { sweepReleases } from "../../../application/deployments/cleanup/sweep_releases.ts";
-import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import { serverOf } from "../../../domain/deployments/instance_id.ts";
-import type { Project } from "../../../domain/projects/project.ts";
-import { eventually } from "../../support/eventually.ts";
-import { commit, type EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
-import { type ServerScene, serverScene } from "../../support/apps/server_scene.ts";
-import { SHOP, shop, shopProject, statuses } from "../../support/apps/service_scene.ts";
+import type { SourceFiles } from "../../adapters/memory/sources.ts";
+import { cleanImages } from "../../application/deployments/cleanup/clean_images.ts";
+import { sweepReleases } from "../../application/deployments/cleanup/sweep_releases.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { serverOf } from "../../domain/deployments/instance_id.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import { eventually } from "../support/eventually.ts";
+import { commit, type EngineScene, REPOSITORY } from "../support/apps/engine_scene.ts";
+import { type ServerScene, serverScene } from "../support/apps/server_scene.ts";
+import { SHOP, shop, shopProject, statuses } from "../support/apps/service_scene.ts";
 
 const DOCKERFILE: SourceFiles = { Dockerfile: "FROM debian\nEXPOSE 9000\n", "server.js": "" };
 

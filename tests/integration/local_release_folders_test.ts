@@ -17,10 +17,10 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { LocalReleaseFolders } from "../../../adapters/local/release_folders.ts";
-import { MemoryReleaseFolders } from "../../../adapters/memory/release_folders.ts";
-import { file, streamOf, tar } from "../../support/inputs/tar_archive.ts";
-import { releaseFoldersContract } from "../../contracts/release_folders.ts";
+import { LocalReleaseFolders } from "../../adapters/local/release_folders.ts";
+import { MemoryReleaseFolders } from "../../adapters/memory/release_folders.ts";
+import { file, streamOf, tar } from "../support/inputs/tar_archive.ts";
+import { releaseFoldersContract } from "../contracts/release_folders.ts";
 
 // Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);

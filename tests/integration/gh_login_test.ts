@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GhLogin } from "../../../adapters/githost/gh_login.ts";
-import { Secret } from "../../../domain/secret.ts";
-import { commandLineLoginContract } from "../../contracts/command_line_login.ts";
-import { NEVER } from "../../contracts/git_host_stage.ts";
+import { GhLogin } from "../../adapters/githost/gh_login.ts";
+import { Secret } from "../../domain/secret.ts";
+import { commandLineLoginContract } from "../contracts/command_line_login.ts";
+import { NEVER } from "../contracts/git_host_stage.ts";
 
 const WEB_URL = "https://git.example.com";
 let folder: string;
