@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { expectBrokenComposeRefused } from "../support/inputs/broken_compose.ts";
 import { type Files, SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { dockerServer } from "../support/servers/docker_server.ts";
 import { expectShownBack, expectShownDown, shownService } from "../support/servers/shown_outage.ts";
 import { Visitor } from "../support/servers/visitor.ts";
-
-setDefaultTimeout(300_000);
 
 const STEADY = { "server.js": 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("v1") });' };
 

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/identity/token.ts";
@@ -11,8 +11,6 @@ import { dump } from "../support/database/query.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
 import { toolchainImage } from "../support/peers/toolchain_image.ts";
-
-setDefaultTimeout(600_000);
 
 const OWN = /canary-(app|build)/;
 
@@ -76,7 +74,6 @@ async function searched({ slipway, databaseUrl, more }: Place): Promise<void> {
   const left = await eventually(
     async () => (await project.call("GET", `/api/deployments/${talking}/info`)).body.data.services,
     ({ length }) => length === 0,
-    120_000,
   );
   expect(left).toEqual([]);
   const printed = await project.log(talking, "runtime");

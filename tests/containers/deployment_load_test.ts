@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { containerApp } from "../support/peers/container_app.ts";
 import { type Files, SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { dockerServer } from "../support/servers/docker_server.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
 import { steadyLoad } from "../support/servers/steady_load.ts";
-
-setDefaultTimeout(400_000);
 
 /** Two projects that are deployed concurrently and independently: 20 redeployments and 5 rollbacks in total. */
 const HALVES = [

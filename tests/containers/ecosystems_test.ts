@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Glob } from "bun";
 import { join } from "node:path";
 import { TestProject } from "../support/apps/deploying.ts";
@@ -7,8 +7,6 @@ import { ecosystemProjects } from "../support/inputs/ecosystem_projects.ts";
 import { inTurns } from "../support/faults/in_turns.ts";
 import { file } from "../support/inputs/tar_archive.ts";
 import { toolchainImage } from "../support/peers/toolchain_image.ts";
-
-setDefaultTimeout(600_000);
 
 type Files = ReadonlyMap<string, Uint8Array>;
 

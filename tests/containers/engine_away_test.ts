@@ -1,11 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { containerApp } from "../support/peers/container_app.ts";
 import { type Files, SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { dockerServer } from "../support/servers/docker_server.ts";
 import { eventually } from "../support/eventually.ts";
 import { OwnEngine } from "../support/peers/own_engine.ts";
-
-setDefaultTimeout(400_000);
 
 const app = (version: string, slow = false) => containerApp(version, { slow }) as Files;
 
@@ -44,14 +42,14 @@ describe("when the engine is stopped and started", () => {
       expect((await project.call("GET", `/api/deployments/${first}/info`)).status).toBe(503);
       expect((await project.call("GET", "/api/health")).status).toBe(200);
       await engine.start();
-      expect(await eventually(page, (text) => text === "v1", 30_000)).toBe("v1");
+      expect(await eventually(page, (text) => text === "v1")).toBe("v1");
     }
     await source.write(app("v3"));
     await project.deployed();
     expect(await project.page()).toBe("v3");
     const label = ["--filter", `label=slipway.project=${project.id}`, "--quiet"];
     const containers = () => server.docker("ps", "--all", ...label);
-    expect(await eventually(containers, ({ length }) => length === 1, 150_000)).toHaveLength(1);
+    expect(await eventually(containers, ({ length }) => length === 1)).toHaveLength(1);
   });
 
   test("a server that starts before its engine serves as soon as the engine is up", async () => {
@@ -67,11 +65,11 @@ describe("when the engine is stopped and started", () => {
     expect((await slipway.visit(project.hostname)).status).toBeGreaterThanOrEqual(500);
     await engine.start();
     const page = () => project.page().catch(() => "");
-    expect(await eventually(page, (text) => text === "v1", 30_000)).toBe("v1");
+    expect(await eventually(page, (text) => text === "v1")).toBe("v1");
     // The container is removed by hand; its image still exists.
     await server.docker("rm", "--force", ...(await server.docker("ps", "--quiet")));
     await slipway.kill();
     await slipway.start();
-    expect(await eventually(page, (text) => text === "v1", 30_000)).toBe("v1");
+    expect(await eventually(page, (text) => text === "v1")).toBe("v1");
   });
 });

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Channel, Client } from "ssh2";
 import { SshRemoteHosts } from "../../adapters/ssh/remote_hosts.ts";
 import type { CommandResult } from "../../ports/servers/remote_hosts.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ManagedServer, type ManagedUser, startManagedServer } from "../support/peers/managed_server.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 const SOCKET = "/var/run/docker.sock";
 const WEB = ["sh", "-c", "echo hello >/srv/index.html; exec httpd -f -p 8080 -h /srv"];
@@ -44,7 +41,7 @@ describe("startManagedServer()", () => {
   beforeAll(async () => {
     server = await startManagedServer();
     await server.loadTinyImage();
-  }, 300_000);
+  });
   afterAll(async () => {
     await server?.[Symbol.asyncDispose]();
   });
@@ -87,7 +84,7 @@ describe("startManagedServer()", () => {
     await server.start();
     await answers();
     await server.docker(["rm", "--force", "web"]);
-  }, 120_000);
+  });
 
   test("hangs while it is paused", async () => {
     await server.pause();
@@ -104,5 +101,5 @@ describe("startManagedServer()", () => {
     await using strict = await startManagedServer({ sshdOptions: ["AllowStreamLocalForwarding no"] });
     await expect(pingOver(strict, "root")).rejects.toThrow("open failed");
     expect(await over(strict, "root", ["docker", "info"])).toMatchObject({ exitCode: 0 });
-  }, 60_000);
+  });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { DockerEngineInventories } from "../../adapters/docker/inventory/engine_inventories.ts";
 import { engineInventoriesContract } from "../contracts/engine_inventories.ts";
@@ -7,15 +7,12 @@ import { managedStage, ownConnections } from "../support/apps/managed_stage.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ManagedServer, startManagedServer } from "../support/peers/managed_server.ts";
 
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
-
 // For all tests: each leaves it as it was.
 let server: ManagedServer;
 beforeAll(async () => {
   server = await startManagedServer();
   await server.loadTinyImage();
-}, 300_000);
+});
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
@@ -23,7 +20,6 @@ afterAll(async () => {
 serverConnectionsContract("OpenSSH and Docker", () => managedStage(server, { hasBare: true }));
 engineInventoriesContract("Docker over OpenSSH", () => managedStage(server, { hasBare: false }));
 
-const SLOW_MS = 120_000;
 /** More than requests run at the same time through programs. */
 const CONTAINERS = 12;
 const inventories = new DockerEngineInventories();
@@ -50,7 +46,7 @@ async function nobodyOn(machine: ManagedServer): Promise<void> {
 }
 
 describe("SshServerConnections on a real server", () => {
-  beforeAll(() => createMany(server), SLOW_MS);
+  beforeAll(() => createMany(server));
 
   test("all users of a login share one connection, and nothing is left after disposal", async () => {
     await using own = await ownConnections();
@@ -146,74 +142,62 @@ describe("SshServerConnections on a real server", () => {
     }
   });
 
-  test(
-    "a machine that loses power while it is read ends the reading",
-    async () => {
-      await using own = await ownConnections();
-      await using connection = await own.connections.open(server.target("worker"));
-      // An engine that takes requests and does not answer, so that the power is cut in the middle.
-      await server.exec(["pkill", "-STOP", "-x", "dockerd"]);
-      const reading = inventories.read(connection.engineAddress).catch((error: unknown) => error);
-      await server.kill();
-      expect(await reading).toMatchObject({ kind: "unavailable", code: "engine_away" });
-      const opening = own.connections.open(server.target("worker"));
-      await expect(opening).rejects.toMatchObject({ kind: "remote_failed", code: "unreachable" });
-      await server.start();
-      await using again = await own.connections.open(server.target("worker"));
-      expect((await inventories.read(again.engineAddress)).containers).toHaveLength(CONTAINERS);
-    },
-    SLOW_MS,
-  );
+  test("a machine that loses power while it is read ends the reading", async () => {
+    await using own = await ownConnections();
+    await using connection = await own.connections.open(server.target("worker"));
+    // An engine that takes requests and does not answer, so that the power is cut in the middle.
+    await server.exec(["pkill", "-STOP", "-x", "dockerd"]);
+    const reading = inventories.read(connection.engineAddress).catch((error: unknown) => error);
+    await server.kill();
+    expect(await reading).toMatchObject({ kind: "unavailable", code: "engine_away" });
+    const opening = own.connections.open(server.target("worker"));
+    await expect(opening).rejects.toMatchObject({ kind: "remote_failed", code: "unreachable" });
+    await server.start();
+    await using again = await own.connections.open(server.target("worker"));
+    expect((await inventories.read(again.engineAddress)).containers).toHaveLength(CONTAINERS);
+  });
 
-  test(
-    "a machine that hangs ends a login, and the next one works once it goes on",
-    async () => {
-      await using own = await ownConnections();
-      await server.pause();
-      try {
-        const opening = own.connections.open(server.target("worker"), { timeoutMs: 1_000 });
-        await expect(opening).rejects.toMatchObject({ kind: "remote_failed", code: "timeout" });
-      } finally {
-        await server.unpause();
-      }
-      await using connection = await own.connections.open(server.target("worker"));
-      const hanging = new AbortController();
-      await server.pause();
-      try {
-        const reading = inventories.read(connection.engineAddress, { signal: hanging.signal });
-        hanging.abort(new Error("late"));
-        await expect(reading).rejects.toThrow("late");
-      } finally {
-        await server.unpause();
-      }
-      expect((await inventories.read(connection.engineAddress)).containers).toHaveLength(CONTAINERS);
-    },
-    SLOW_MS,
-  );
+  test("a machine that hangs ends a login, and the next one works once it goes on", async () => {
+    await using own = await ownConnections();
+    await server.pause();
+    try {
+      const opening = own.connections.open(server.target("worker"), { timeoutMs: 1_000 });
+      await expect(opening).rejects.toMatchObject({ kind: "remote_failed", code: "timeout" });
+    } finally {
+      await server.unpause();
+    }
+    await using connection = await own.connections.open(server.target("worker"));
+    const hanging = new AbortController();
+    await server.pause();
+    try {
+      const reading = inventories.read(connection.engineAddress, { signal: hanging.signal });
+      hanging.abort(new Error("late"));
+      await expect(reading).rejects.toThrow("late");
+    } finally {
+      await server.unpause();
+    }
+    expect((await inventories.read(connection.engineAddress)).containers).toHaveLength(CONTAINERS);
+  });
 });
 
 describe("SshServerConnections on a server that forwards no sockets", () => {
-  test(
-    "reaches the engine through its program, with few sessions at a time, and leaves none behind",
-    async () => {
-      await using strict = await startManagedServer({
-        sshdOptions: ["AllowStreamLocalForwarding no", "MaxSessions 10"],
-      });
-      await strict.loadTinyImage();
-      await createMany(strict);
-      await using own = await ownConnections();
-      await using connection = await own.connections.open(strict.target("worker"));
-      const files = Array.from({ length: 10 }, () => connection.readFile("/etc/hostname", { maxBytes: 1_000 }));
-      const [one, other] = await Promise.all([
-        inventories.read(connection.engineAddress),
-        inventories.read(connection.engineAddress),
-        ...files,
-      ]);
-      expect([one.containers.length, other.containers.length]).toEqual([CONTAINERS, CONTAINERS]);
-      expect(await connectionsTo(strict)).toBe(1);
-      await own.connections[Symbol.asyncDispose]();
-      await nobodyOn(strict);
-    },
-    SLOW_MS,
-  );
+  test("reaches the engine through its program, with few sessions at a time, and leaves none behind", async () => {
+    await using strict = await startManagedServer({
+      sshdOptions: ["AllowStreamLocalForwarding no", "MaxSessions 10"],
+    });
+    await strict.loadTinyImage();
+    await createMany(strict);
+    await using own = await ownConnections();
+    await using connection = await own.connections.open(strict.target("worker"));
+    const files = Array.from({ length: 10 }, () => connection.readFile("/etc/hostname", { maxBytes: 1_000 }));
+    const [one, other] = await Promise.all([
+      inventories.read(connection.engineAddress),
+      inventories.read(connection.engineAddress),
+      ...files,
+    ]);
+    expect([one.containers.length, other.containers.length]).toEqual([CONTAINERS, CONTAINERS]);
+    expect(await connectionsTo(strict)).toBe(1);
+    await own.connections[Symbol.asyncDispose]();
+    await nobodyOn(strict);
+  });
 });

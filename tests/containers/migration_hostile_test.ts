@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { CANARY, fillWithHostility, MARKER, TEXTS } from "../support/apps/hostile_server.ts";
 import { Migrating } from "../support/apps/migrating.ts";
 import { type ManagedServer, startManagedServer } from "../support/peers/managed_server.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 const WARNINGS = [
   "bomb: /srv/bomb/compose.yaml:6: Cannot read this: it expands to more than 20000 values. Use fewer aliases",
@@ -29,7 +26,7 @@ beforeAll(async () => {
   [server, slipway] = await Promise.all([startManagedServer(), SlipwayProcess.start(settings)]);
   await server.loadTinyImage();
   names = await fillWithHostility(server);
-}, 300_000);
+});
 afterAll(async () => {
   await slipway?.[Symbol.asyncDispose]();
   await server?.[Symbol.asyncDispose]();
@@ -65,7 +62,7 @@ test("a scan of a hostile server finds every container, runs nothing and shows n
   const { warnings } = body.stack;
   for (const warning of WARNINGS) expect(warnings).toContain(warning);
   await expectUnharmed();
-}, 120_000);
+});
 
 test("adopting hostile services stores them as they are, runs nothing and shows no other file", async () => {
   const migrating = await Migrating.of(slipway, server);
@@ -82,4 +79,4 @@ test("adopting hostile services stores them as they are, runs nothing and shows 
   expect(stored).toEqual([...TEXTS]);
   for (const { text } of [adopted, variables]) expect(text).not.toContain(CANARY);
   await expectUnharmed();
-}, 120_000);
+});

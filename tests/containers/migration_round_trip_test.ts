@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sameContainer } from "../support/apps/same_container.ts";
 import {
   type AdoptedProject,
@@ -8,8 +8,6 @@ import {
   migrating,
 } from "../support/apps/taken_over.ts";
 import { CONTAINERS, type HandMadeContainer, NETWORKS, UNREPRODUCIBLE } from "../support/inputs/container_options.ts";
-
-setDefaultTimeout(600_000);
 
 const names = Object.keys(CONTAINERS);
 
@@ -70,7 +68,7 @@ async function move({ project }: AdoptedProject): Promise<string> {
   const body = { projectId: project.id, deployTarget: "server", serverId: second.id };
   const made = await project.call("POST", "/api/deployments/build/access", { body });
   if (made.status !== 200) throw new Error(made.text);
-  const { status, services } = await project.settled(made.body.deployment_id, 400_000);
+  const { status, services } = await project.settled(made.body.deployment_id);
   if (status === "ready") return "";
   const failed = services.filter(({ error }: Inspected) => error !== null);
   return failed.map(({ name, error }: Inspected) => `${name}: ${error}`).join("\n") || status;

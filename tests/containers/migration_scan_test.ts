@@ -1,13 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { HAND_RUN, ODD_VALUE, runByHand } from "../support/apps/hand_run_server.ts";
 import { Migrating } from "../support/apps/migrating.ts";
 import { eventually } from "../support/eventually.ts";
 import { HAND_RUN_STACK } from "../support/inputs/hand_run_stack.ts";
 import { type ManagedServer, startManagedServer } from "../support/peers/managed_server.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 const FOLDERS = ["/srv", "/root", "/home", "/etc"];
 
@@ -19,7 +16,7 @@ beforeAll(async () => {
   await server.loadTinyImage();
   await runByHand(server);
   migrating = await Migrating.of(slipway, server, { user: "worker" });
-}, 300_000);
+});
 afterAll(async () => {
   await slipway?.[Symbol.asyncDispose]();
   await server?.[Symbol.asyncDispose]();

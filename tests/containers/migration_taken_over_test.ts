@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { AdoptedShop } from "../support/apps/adopted_shop.ts";
 import { type Inspected, type KnownServer, type Migrating, migrating } from "../support/apps/taken_over.ts";
 import { eventually } from "../support/eventually.ts";
-
-setDefaultTimeout(300_000);
 
 let world: Migrating;
 let server: KnownServer;

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { AdoptedShop } from "../support/apps/adopted_shop.ts";
 import { answering, handMadeShop } from "../support/apps/hand_made_shop.ts";
 import { sameContainer } from "../support/apps/same_container.ts";
 import { type KnownServer, type Migrating, migrating } from "../support/apps/taken_over.ts";
 import { eventually } from "../support/eventually.ts";
-
-setDefaultTimeout(300_000);
 
 const BROKEN = { command: ["sh", "-c", "exit 3"] };
 const REPAIRED = { command: ["sh", "-c", answering("/data")] };

@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { pullRequestPayload } from "../support/inputs/webhook_payloads.ts";
 import { EmulatedGitHost } from "../support/peers/emulated_git_host.ts";
 import { dockerServer } from "../support/servers/docker_server.ts";
-
-setDefaultTimeout(300_000);
 
 const SHOP = { owner: "ada", repo: "shop" };
 
@@ -70,7 +68,7 @@ test("the preview of a pull request leaves no container, volume or network once 
   expect(await left()).toEqual({ containers: 1, volumes: 1, networks: 1 });
   await report("closed", about);
   const nothing = { containers: 0, volumes: 0, networks: 0 };
-  expect(await eventually(left, (found) => Bun.deepEquals(found, nothing), 120_000)).toEqual(nothing);
+  expect(await eventually(left, (found) => Bun.deepEquals(found, nothing))).toEqual(nothing);
   expect((await slipway.visit(new URL(url).hostname)).status).toBe(404);
 
   const greedy = await host.openPullRequest(SHOP, { branch: "greedy" });

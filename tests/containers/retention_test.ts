@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,8 +8,6 @@ import { DockerReleaseImages } from "../../adapters/docker/images/release_images
 import { LocalReleaseFolders } from "../../adapters/local/release_folders.ts";
 import { DOCKER_HOST } from "../support/peers/docker_world.ts";
 import { EngineScene } from "../support/apps/engine_scene.ts";
-
-setDefaultTimeout(300_000);
 
 const DEPLOYMENTS = 40;
 const PINNED = [4, 20];

@@ -1,10 +1,8 @@
-import { setDefaultTimeout, test } from "bun:test";
+import { test } from "bun:test";
 import { containerApp } from "../support/peers/container_app.ts";
 import { type Files, SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { dockerServer } from "../support/servers/docker_server.ts";
 import { expectServedThroughRestarts } from "../support/servers/served_through_restarts.ts";
-
-setDefaultTimeout(300_000);
 
 test("with EDGE=separate, an app in a container is served through ten restarts of the server", async () => {
   await using server = await dockerServer({ EDGE: "separate" });

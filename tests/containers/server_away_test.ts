@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import type { ManagedServer } from "../support/peers/managed_server.ts";
 import {
@@ -8,12 +8,10 @@ import {
   whenPage,
 } from "../support/servers/slipway_with_server.ts";
 
-setDefaultTimeout(400_000);
-
 let world: SlipwayWithServer;
 beforeAll(async () => {
   world = await slipwayWithServer();
-}, 300_000);
+});
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SourceFolder, type TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -11,12 +11,10 @@ import {
 } from "../support/servers/slipway_with_server.ts";
 import { steadyLoad } from "../support/servers/steady_load.ts";
 
-setDefaultTimeout(400_000);
-
 let world: SlipwayWithServer;
 beforeAll(async () => {
   world = await slipwayWithServer();
-}, 300_000);
+});
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
@@ -86,7 +84,7 @@ describe("a project on a server", () => {
     expect([failures, wentBack, versions]).toEqual([[], [], ["v2", "v0"]]);
     const label = `slipway.project=${project.id}`;
     const left = async () => (await world.labelled(label)).containers.length;
-    expect(await eventually(left, (count) => count === 1, 120_000)).toBe(1);
+    expect(await eventually(left, (count) => count === 1)).toBe(1);
     await project.call("DELETE", `/api/projects/${project.id}`);
   });
 
@@ -125,7 +123,7 @@ volumes:
     const gone = await project.call("DELETE", `/api/projects/${project.id}?volumes=true`);
     expect(gone.status).toBe(200);
     const left = () => world.labelled("slipway.installation");
-    expect(await eventually(left, (found) => Bun.deepEquals(found, NOTHING), 120_000)).toEqual(NOTHING);
+    expect(await eventually(left, (found) => Bun.deepEquals(found, NOTHING))).toEqual(NOTHING);
     expect(await others()).toBe(before);
     await server.docker(["rm", "--force", "bystander", "stopped"]);
   });

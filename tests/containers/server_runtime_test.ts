@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DockerImageBuilder } from "../../adapters/docker/build/image_builder.ts";
 import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 import { Failure } from "../../domain/failure.ts";
@@ -14,9 +14,6 @@ import { BASE, dockerImages } from "../support/peers/docker_images.ts";
 import { dockerServices } from "../support/peers/docker_services.ts";
 import { dockerWorld } from "../support/peers/docker_world.ts";
 
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
-
 // The adapters for Docker with the engine of another machine, reached over one SSH connection. Left out: the classic
 // builder and the registries, which differ in what the engine does and not in how it is reached, and sockets, because the
 // processes of another machine are not visible.
@@ -24,7 +21,7 @@ setDefaultTimeout(120_000);
 let distant: DistantEngine;
 beforeAll(async () => {
   distant = await distantEngine();
-}, 300_000);
+});
 afterAll(async () => {
   await distant?.[Symbol.asyncDispose]();
 });

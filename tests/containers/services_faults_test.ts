@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout } from "bun:test";
+import { describe, expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TestProject } from "../support/apps/deploying.ts";
@@ -11,8 +11,6 @@ import { DEPLOYMENT_STRIKES, struckApps } from "../support/faults/struck_apps.ts
 import { REJECT_STRIKES, struckRejects } from "../support/faults/struck_rejects.ts";
 
 // Long, because each test also waits for its turn.
-setDefaultTimeout(600_000);
-
 const SETTINGS = { ROLLBACK_WINDOW: "0", BUILD_CONCURRENCY: "20", PROBATION_SECONDS: "3" };
 
 /** The steps that use the engine. The other steps are tested with processes, and every call in memory. */
@@ -47,7 +45,6 @@ async function expectContainers({ list }: DockerServer, { name, project, back }:
       builds: processesWith(`${name}-build`),
     }),
     ({ containers, images, builds }) => containers.length === 2 && images <= 3 && builds.length === 0,
-    60_000,
   );
   expect(found).toEqual({
     containers: ["running back", "running web"],

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { TestProject } from "../support/apps/deploying.ts";
 import { type DockerServer, dockerServer } from "../support/servers/docker_server.ts";
 import { eventually } from "../support/eventually.ts";
@@ -9,8 +9,6 @@ import { type Box, Shop, SHOP_SERVICES, type ShopService } from "../support/apps
 import { ShopLoad } from "../support/servers/shop_load.ts";
 import { file } from "../support/inputs/tar_archive.ts";
 import { TELLING_APP } from "../support/servers/telling_app.ts";
-
-setDefaultTimeout(400_000);
 
 type Boxes = Readonly<Record<string, Box>>;
 
@@ -239,7 +237,7 @@ test("a first deployment that fails in part is rejected, and a decision survives
     restoredDeploymentId: null,
     deployment: { status: "rejected", active: false },
   });
-  expect(await eventually(() => shop.boxes(), isEmpty, 30_000)).toEqual({});
+  expect(await eventually(() => shop.boxes(), isEmpty)).toEqual({});
   expect(await shop.volumes()).toEqual(volumes);
 
   await project.deployed(await shop.upload());

@@ -47,7 +47,6 @@ export function adoptedContainersContract(name: string, open: () => Promise<Adop
         const found = await eventually(
           () => stage.runtime.find(instanceId),
           (instance) => instance?.status === "running",
-          30_000,
         );
         expect(found).toMatchObject({
           instanceId,

@@ -35,7 +35,7 @@ export function commitStatusesContract(name: string, open: () => Promise<GitHost
       token = await stage.host.issueToken("ada");
       ada = { kind: "token", token };
       sha = await stage.host.tipOf(site, "main");
-    }, 60_000);
+    });
     afterAll(async () => {
       await stage?.[Symbol.asyncDispose]();
     });
@@ -109,6 +109,6 @@ export function commitStatusesContract(name: string, open: () => Promise<GitHost
 
     test("put() fails with a host that is down or limits its rate, and ends when aborted", async () => {
       await expectFaults(stage.host, (signal) => statuses.put(ada, site, sha, PENDING, signal), token);
-    }, 120_000);
+    });
   });
 }

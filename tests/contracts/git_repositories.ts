@@ -79,7 +79,7 @@ export function gitRepositoriesContract(name: string, open: () => Promise<GitHos
       await host.addRepository({ owner: "other", name: "shown", private: false });
       token = await host.issueToken("ada");
       ada = { kind: "token", token };
-    }, 60_000);
+    });
     afterAll(async () => {
       await stage?.[Symbol.asyncDispose]();
     });
@@ -115,7 +115,7 @@ export function gitRepositoriesContract(name: string, open: () => Promise<GitHos
       const expected = names.map((each) => `many/${each}`).toSorted();
       expect(await namesIn(await tokenOf("many"))).toEqual(expected);
       expect(await namesIn(await installed("many"))).toEqual(expected);
-    }, 60_000);
+    });
 
     test("list() shows changes at once", async () => {
       await stage.host.addAccount("changing");
@@ -240,7 +240,7 @@ export function gitRepositoriesContract(name: string, open: () => Promise<GitHos
       await stage.host.addRepository({ owner: "other", name: "branchy", private: false, branches });
       const found = await repositories.branches(ada, { owner: "other", repo: "branchy" }, NEVER);
       expect(found.map((branch) => branch.name).toSorted()).toEqual(names.toSorted());
-    }, 60_000);
+    });
 
     test("files() lists a folder", async () => {
       const listed = await repositories.files(ada, site, { path: "" }, NEVER);
@@ -291,7 +291,7 @@ export function gitRepositoriesContract(name: string, open: () => Promise<GitHos
         size: 10,
         sha: SHA,
       });
-    }, 60_000);
+    });
 
     test("files() does not find a file or a missing folder, file() no folder, link or submodule", async () => {
       for (const path of ["README.md", "missing", "src/missing", ...HOSTILE_PATHS]) {
@@ -406,6 +406,6 @@ export function gitRepositoriesContract(name: string, open: () => Promise<GitHos
         await expectFaults(stage.host, call, token);
       }
       expect(await repositories.find(ada, site, NEVER)).toMatchObject({ name: "site" });
-    }, 120_000);
+    });
   });
 }

@@ -69,7 +69,7 @@ export function objectStorageContract(
     beforeAll(async () => {
       place = await open();
       storage = place.storage;
-    }, 300_000);
+    });
     afterAll(async () => {
       await place?.[Symbol.asyncDispose]();
     });
@@ -133,7 +133,7 @@ export function objectStorageContract(
       // A small body allows no conclusion.
       expect(grown).toBeLessThan(Math.max((largest * 2) / 3, 128 * 2 ** 20));
       await storage.remove(key);
-    }, 300_000);
+    });
 
     test.each(ODD_KEYS)("the key %j is accepted", async (key) => {
       const at = folder().slice(0, 20);

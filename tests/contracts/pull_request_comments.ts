@@ -39,7 +39,7 @@ export function pullRequestCommentsContract(name: string, open: () => Promise<Gi
       token = await stage.host.issueToken("ada");
       ada = { kind: "token", token };
       bob = { kind: "token", token: await stage.host.issueToken("bob") };
-    }, 60_000);
+    });
     afterAll(async () => {
       await stage?.[Symbol.asyncDispose]();
     });
@@ -47,7 +47,7 @@ export function pullRequestCommentsContract(name: string, open: () => Promise<Gi
       number = (await stage.host.openPullRequest(site, { branch: "change" })).number;
       const fork = { owner: "bob", repo: "open" };
       openNumber = (await stage.host.openPullRequest(everyones, { branch: "change", fork })).number;
-    }, 60_000);
+    });
 
     /** Adds comments of others, without the marker. */
     async function addOthers(count: number): Promise<void> {
@@ -213,6 +213,6 @@ export function pullRequestCommentsContract(name: string, open: () => Promise<Gi
           token,
         );
       expect(await stage.host.commentsOf(site, number)).toMatchObject([{ id, body: `${MARKER}\nBuilding` }]);
-    }, 120_000);
+    });
   });
 }

@@ -78,7 +78,6 @@ export function whenFailing(runtime: Pick<Runtime, "find">, instanceId: string, 
   return eventually(
     () => runtime.find(instanceId),
     (instance) => instance?.failing === true && instance.restarts > after,
-    60_000,
   );
 }
 
@@ -87,7 +86,6 @@ export function whenStatus(runtime: Pick<Runtime, "find">, instanceId: string, s
   return eventually(
     () => runtime.find(instanceId),
     (instance) => instance?.status === status,
-    40_000,
   );
 }
 

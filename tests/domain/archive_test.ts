@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { gzipSync } from "node:zlib";
 import { entryName } from "../../domain/archive/entry_name.ts";
@@ -7,9 +7,6 @@ import { TarReader } from "../../domain/archive/tar_reader.ts";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure } from "../../domain/failure.ts";
 import { file, folder, link, pax, streamOf, tar } from "../support/inputs/tar_archive.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 const limits = { maxBytes: 1_000_000, maxUnpackedBytes: 10_000_000, maxEntries: 100 };
 const sample = tar([

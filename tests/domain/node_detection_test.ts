@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { codeOf, pathIn, settingIn } from "../../domain/detection/text/script_text.ts";
 import {
@@ -11,9 +11,6 @@ import { ProjectFolder } from "../../domain/detection/project_folder.ts";
 import { workspaceMembers } from "../../domain/detection/ecosystems/node/workspace.ts";
 import { plainPackage, plainPath } from "../../domain/detection/plain_names.ts";
 import { detectedIn, type Files } from "../support/inputs/every_manifest.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 const json = (value: unknown) => JSON.stringify(value);
 

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,8 +9,6 @@ import { browser, login, member } from "../support/apps/app.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
 import { commandOutcome, printedToken, SlipwayProcess } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(120_000);
 
 /** Repeatedly records the command lines of all processes until disposed. */
 function watchCommandLines() {

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
@@ -14,8 +14,6 @@ import {
   temporaryPlace,
 } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(120_000);
 
 function expectRefusal({ code, stdout, stderr }: ProgramOutcome, reason: string): void {
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { EmulatedGitHost } from "../support/peers/emulated_git_host.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
-
-setDefaultTimeout(180_000);
 
 const SITE = { owner: "ada", repo: "site" };
 
@@ -42,7 +40,6 @@ test("a deployment is reported to its commit, also if the server is killed befor
   const later = await eventually(
     async () => host.statusesOf(SITE, sha).slice(before),
     (statuses) => statuses.length > 0,
-    120_000,
   );
   expect(later.map(({ state }) => state)).toEqual(["success"]);
   expect(slipway.program.stderr).not.toContain("was not reported");

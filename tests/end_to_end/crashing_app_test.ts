@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { expectBrokenComposeRefused } from "../support/inputs/broken_compose.ts";
 import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { faultyListener } from "../support/faults/faulty_listener.ts";
@@ -6,8 +6,6 @@ import { expectShownBack, expectShownDown, shownService } from "../support/serve
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
 import { tcpGate } from "../support/faults/tcp_gate.ts";
 import { Visitor } from "../support/servers/visitor.ts";
-
-setDefaultTimeout(180_000);
 
 const STEADY = {
   "package.json": JSON.stringify({ scripts: { start: "bun server.js" } }),

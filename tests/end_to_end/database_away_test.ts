@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { embeddedPostgres } from "../support/database/embedded_postgres.ts";
@@ -9,8 +9,6 @@ import { query } from "../support/database/query.ts";
 import { SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
 import { file, tarGz } from "../support/inputs/tar_archive.ts";
 import { tcpGate } from "../support/faults/tcp_gate.ts";
-
-setDefaultTimeout(120_000);
 
 /** Longer than any request may take without its database. */
 const HUNG_MS = 30_000;

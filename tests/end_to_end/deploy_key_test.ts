@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,6 @@ import { eventually } from "../support/eventually.ts";
 import { OpenSshServer } from "../support/peers/openssh_server.ts";
 import { folderText, watchProcesses } from "../support/places_of_leaks.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
-
-setDefaultTimeout(120_000);
 
 /** How every private key in OpenSSH's format begins, in base64. */
 const PRIVATE_KEY = /OPENSSH PRIVATE KEY|b3BlbnNzaC1rZXktdjE/;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Glob } from "bun";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +7,6 @@ import { eventually } from "../support/eventually.ts";
 import { GitServer } from "../support/peers/git_server.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
 import { file } from "../support/inputs/tar_archive.ts";
-
-setDefaultTimeout(120_000);
 
 /** A server that responds with a text. */
 function server(text: string): string {

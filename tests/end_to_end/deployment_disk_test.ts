@@ -1,12 +1,10 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
 import { file } from "../support/inputs/tar_archive.ts";
-
-setDefaultTimeout(120_000);
 
 /** Changes a source file, then fails unless a variable is set. */
 const BUILD = 'echo built >>index.html && test "$READY" = yes';

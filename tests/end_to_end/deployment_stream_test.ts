@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { randomInput } from "../support/inputs/random_input.ts";
 import { RunningProgram, SlipwayProcess } from "../support/servers/slipway_process.ts";
-
-setDefaultTimeout(240_000);
 
 const CUTS = 200;
 const VIEWERS = 500;

@@ -1,12 +1,10 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/identity/token.ts";
 import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(240_000);
 
 const PROJECTS = 20;
 const ROUNDS = 5;
@@ -52,13 +50,13 @@ test("100 deployments of 20 projects by two servers, one killed in the middle: e
   );
   const all = made.flatMap((ids, index) => ids.map((id) => ({ id, project: projects[index]!.on(b) })));
   const statuses = () => Promise.all(all.map(async ({ id, project }) => (await project.get(id)).status as string));
-  await eventually(statuses, (seen) => seen.filter((status) => status === "ready").length >= 30, 120_000);
+  await eventually(statuses, (seen) => seen.filter((status) => status === "ready").length >= 30);
   await a.kill();
   const running = (await statuses()).map((status) => status === "building" || status === "deploying");
   expect(running).toContain(true);
   // One after the other: a hundred that ask at once would keep the server from deploying.
   const settled = [];
-  for (const { id, project } of all) settled.push(await project.settled(id, 120_000));
+  for (const { id, project } of all) settled.push(await project.settled(id));
   expect(settled.map(({ status }) => status)).toEqual(all.map(() => "ready"));
   for (const [index, { id, project }] of all.entries()) {
     const log = await project.log(id);

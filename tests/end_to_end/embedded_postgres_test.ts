@@ -1,4 +1,4 @@
-import { afterAll, afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, expect, test } from "bun:test";
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -14,8 +14,6 @@ const root = new URL("../../", import.meta.url).pathname;
 const isRoot = process.getuid?.() === 0;
 const cleanups: (() => Promise<unknown>)[] = [];
 let initialized: Promise<string> | undefined;
-
-setDefaultTimeout(60_000);
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();

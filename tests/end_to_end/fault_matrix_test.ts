@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout } from "bun:test";
+import { describe, expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { migrate } from "../../adapters/postgres/migrate.ts";
@@ -11,8 +11,6 @@ import { type Settings, SlipwayProcess } from "../support/servers/slipway_proces
 import { DEPLOYMENT_STRIKES, type StruckApp, struckApps } from "../support/faults/struck_apps.ts";
 import { tcpGate } from "../support/faults/tcp_gate.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(400_000);
 
 async function faultyServer(settings: Settings): Promise<FaultyServer> {
   await using opened = new AsyncDisposableStack();

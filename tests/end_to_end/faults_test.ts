@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { halfUpload } from "../support/servers/half_upload.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(120_000);
 
 /** A server in which signals trigger faults. */
 function start(url: string): Promise<SlipwayProcess> {

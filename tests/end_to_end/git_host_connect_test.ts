@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,6 @@ import { expectHidden } from "../support/expect_hidden.ts";
 import { dump } from "../support/database/query.ts";
 import { git } from "../support/peers/git_server.ts";
 import { folderText } from "../support/places_of_leaks.ts";
-
-setDefaultTimeout(60_000);
 
 const MANY = 1_500;
 

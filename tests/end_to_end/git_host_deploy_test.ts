@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { TestProject } from "../support/apps/deploying.ts";
 import { GitHostScene } from "../support/apps/git_host_scene.ts";
 import { dump } from "../support/database/query.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
 import { folderText, watchProcesses } from "../support/places_of_leaks.ts";
-
-setDefaultTimeout(120_000);
 
 const NO_APP = { GITHOST_APP_ID: "", GITHOST_APP_SLUG: "", GITHOST_APP_PRIVATE_KEY: "" };
 const NO_OAUTH = { GITHOST_CLIENT_ID: "", GITHOST_CLIENT_SECRET: "" };

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GitHostScene } from "../support/apps/git_host_scene.ts";
 import { query } from "../support/database/query.ts";
 import { eventually } from "../support/eventually.ts";
-
-setDefaultTimeout(120_000);
 
 const NO_SECRET = { GITHOST_CLIENT_SECRET: "" };
 const NO_OAUTH = { ...NO_SECRET, GITHOST_CLIENT_ID: "" };

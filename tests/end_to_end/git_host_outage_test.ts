@@ -1,10 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { type Answer, member } from "../support/apps/app.ts";
 import type { TestProject } from "../support/apps/deploying.ts";
 import { GitHostScene } from "../support/apps/git_host_scene.ts";
 import { query } from "../support/database/query.ts";
-
-setDefaultTimeout(90_000);
 
 /** What is stored about the connection. */
 const STORED = `select t::text from githost_installations t union all select t::text from oauth_accounts t

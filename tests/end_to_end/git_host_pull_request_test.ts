@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { member } from "../support/apps/app.ts";
@@ -7,8 +7,6 @@ import { GitHostScene } from "../support/apps/git_host_scene.ts";
 import { query } from "../support/database/query.ts";
 import { eventually } from "../support/eventually.ts";
 import { pullRequestPayload } from "../support/inputs/webhook_payloads.ts";
-
-setDefaultTimeout(120_000);
 
 const SHOP = { owner: "acme", repo: "shop" };
 const FULL_NAME = "acme/shop";
@@ -82,7 +80,6 @@ describe("previews of pull requests", () => {
     eventually(
       async () => scene.host.commentsOf(SHOP, number),
       ([first]) => first?.body.includes(text) ?? false,
-      100_000,
     );
 
   const releases = () => readdir(join(scene.slipway.folder, "releases"));

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import postgres from "postgres";
 import type { TestProject } from "../support/apps/deploying.ts";
 import { GitHostScene } from "../support/apps/git_host_scene.ts";
 import { query } from "../support/database/query.ts";
 import { eventually } from "../support/eventually.ts";
 import { pushPayload, webhookExample } from "../support/inputs/webhook_payloads.ts";
-
-setDefaultTimeout(60_000);
 
 const SITE = "acme/site";
 /** Longer than a claim of a killed process is valid. */

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -13,8 +13,6 @@ import { randomInput } from "../support/inputs/random_input.ts";
 import { commandLine, commandOutcome, printedToken, SlipwayProcess } from "../support/servers/slipway_process.ts";
 import { file, tarGz } from "../support/inputs/tar_archive.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(180_000);
 
 /** Creates resources of several kinds; returns a function that checks that all of them exist. */
 async function seed(slipway: SlipwayProcess) {

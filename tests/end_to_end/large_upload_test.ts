@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,8 +9,6 @@ import { randomInput } from "../support/inputs/random_input.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
 import { file, tarEntry, tarGz } from "../support/inputs/tar_archive.ts";
 import { type TestDatabase, testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(180_000);
 
 const MB = 2 ** 20;
 

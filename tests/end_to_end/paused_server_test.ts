@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { migrate } from "../../adapters/postgres/migrate.ts";
@@ -8,8 +8,6 @@ import { eventually } from "../support/eventually.ts";
 import { query } from "../support/database/query.ts";
 import { SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(180_000);
 
 /** An app that responds with a text. */
 function app(answer: string, build = "true"): Readonly<Record<string, string>> {

@@ -1,8 +1,6 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
-
-setDefaultTimeout(300_000);
 
 /** Responds with its variables, those of its build, and what builds left in their home directory. */
 const SERVER = `

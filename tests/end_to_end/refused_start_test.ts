@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,8 +13,6 @@ import {
   temporaryPlace,
 } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(120_000);
 
 /** Expects that a start failed with exactly one line on stderr, and returns that line. */
 function refusal({ code, signal, stdout, stderr }: ProgramOutcome): string {

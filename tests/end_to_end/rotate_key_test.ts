@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,8 +9,6 @@ import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { commandOutcome, SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(240_000);
 
 /** Responds with its environment variable and a unique id of this run. */
 const FILES = {

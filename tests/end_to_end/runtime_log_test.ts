@@ -1,12 +1,10 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/identity/token.ts";
 import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(300_000);
 
 /** The note in the output of a program between its exit and its restart. */
 const NOTE = /^The program ended with code 3, next try in [\d.]+ s$/;
@@ -48,7 +46,6 @@ async function gone(project: TestProject, id: string): Promise<void> {
   const left = await eventually(
     async () => (await project.call("GET", `/api/deployments/${id}/info`)).body.data.services,
     ({ length }) => length === 0,
-    200_000,
   );
   expect(left).toEqual([]);
 }
@@ -82,7 +79,6 @@ test.concurrent("the output of replaced and failed releases is available on ever
       return seen.at(-1)!.message;
     },
     (last) => last === "done",
-    120_000,
   );
   expect(seen.map(({ message }) => message)).toEqual(PRINTED);
   await gone(onB, first);
@@ -112,7 +108,6 @@ test.concurrent("a server that is killed while it stops a release leaves its out
   const log = await eventually(
     () => project.log(first, "runtime"),
     (text) => text.includes("asked to stop"),
-    60_000,
   );
   expect(log).toBe("up\nasked to stop\n");
   await slipway.kill();

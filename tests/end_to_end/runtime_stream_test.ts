@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/identity/token.ts";
 import { type SeenEvent, SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(300_000);
 
 /** A server that prints constantly, and logs SIGTERM. */
 const TICKING = `

@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { expectServedThroughRestarts } from "../support/servers/served_through_restarts.ts";
 import { commandOutcome, SlipwayProcess } from "../support/servers/slipway_process.ts";
 import { testPort } from "../support/servers/test_port.ts";
 import { Visitor } from "../support/servers/visitor.ts";
-
-setDefaultTimeout(300_000);
 
 const APP = { "server.js": 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("v1") });' };
 

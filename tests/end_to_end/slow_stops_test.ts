@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { migrate } from "../../adapters/postgres/migrate.ts";
@@ -7,8 +7,6 @@ import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(300_000);
 
 /** So many that stopping them one by one would exceed the idle timeout of a connection. */
 const WORKERS = 7;

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { connect } from "node:net";
@@ -15,8 +15,6 @@ import { sharedWorld } from "../support/shared_world.ts";
 import { postgresOn, printedToken, SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
 import { file, tarGz } from "../support/inputs/tar_archive.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(120_000);
 
 async function status(slipway: SlipwayProcess, token: string): Promise<number> {
   return (await slipway.call("GET", "/api/auth/me", { token })).status;

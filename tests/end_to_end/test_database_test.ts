@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -6,8 +6,6 @@ import postgres from "postgres";
 import { eventually } from "../support/eventually.ts";
 import { query } from "../support/database/query.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(60_000);
 
 test("testDatabase() gives every caller an empty database of its own", async () => {
   await using first = await testDatabase();

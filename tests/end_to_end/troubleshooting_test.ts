@@ -1,9 +1,7 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { MISTAKES } from "../support/inputs/ordinary_mistakes.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
-
-setDefaultTimeout(300_000);
 
 /** The documented error messages, by heading. */
 async function documented(): Promise<ReadonlyMap<string, string>> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CryptoVault } from "../../adapters/crypto/vault.ts";
@@ -11,8 +11,6 @@ import { randomInput } from "../support/inputs/random_input.ts";
 import { commandOutcome, printedToken, SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
 import { file, tarGz } from "../support/inputs/tar_archive.ts";
 import { testDatabase } from "../support/database/test_database.ts";
-
-setDefaultTimeout(120_000);
 
 /** Two servers that start concurrently on one empty database, key and data folder. */
 async function pair() {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
@@ -8,8 +8,6 @@ import { type SeenEvent, SourceFolder, TestProject } from "../support/apps/deplo
 import { eventually } from "../support/eventually.ts";
 import { NO_ENGINE, RunningProgram, SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
 import { testPort } from "../support/servers/test_port.ts";
-
-setDefaultTimeout(180_000);
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -96,7 +94,6 @@ test("the README's tour works from bin/up on, without warnings", async () => {
     eventually(
       async () => (await api("GET", `/api/deployments/${id}`)).data,
       ({ status }) => !["queued", "building", "deploying"].includes(status),
-      60_000,
     );
 
   expect(await api("GET", "/api/health")).toMatchObject({ status: "ok" });
@@ -189,7 +186,6 @@ describe("on a machine without Docker", () => {
     await eventually(
       async () => readdirSync(join(slipway.folder, "releases")).filter((name) => [first, back].includes(name)),
       (left) => left.length === 0,
-      90_000,
     );
   });
 
@@ -233,7 +229,6 @@ test("a server of processes sends no request to an engine, not even after a kill
   await eventually(
     async () => existsSync(join(slipway.folder, "releases", first)),
     (isThere) => !isThere,
-    90_000,
   );
   expect(engine.connections).toBe(0);
   expect(slipway.program.stderr).toBe("");

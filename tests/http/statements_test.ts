@@ -46,7 +46,7 @@ describe("an authenticated read costs at most two statements", () => {
     app = await postgresApp({ usesMs: 3_600_000, onStatement: (text) => statements.push(text) });
     ids = await furnish(app);
     cookie = await ownerSession(app);
-  }, 60_000);
+  });
 
   afterAll(() => app[Symbol.asyncDispose]());
 

@@ -124,7 +124,7 @@ async function killedAt(call: number, when: "before" | "after", work: Work): Pro
   scene.memory.clock.advance(LEASE_MS + 1);
   scene.work();
   await scene.until(id, work.isOver);
-  const runs = await eventually(adopted.running, (now) => Bun.deepEquals(now, work.runs), 5_000).catch(adopted.running);
+  const runs = await eventually(adopted.running, (now) => Bun.deepEquals(now, work.runs)).catch(adopted.running);
   expect([died, runs]).toEqual([died, work.runs as typeof runs]);
   expect([died, adopted.resting()]).toEqual([died, work.resting]);
   return died;

@@ -1,12 +1,8 @@
-import { setDefaultTimeout } from "bun:test";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { MemoryBuilder } from "../../adapters/memory/builder.ts";
 import { builderOn, dataFolder, workingSandboxes } from "../support/apps/process_world.ts";
 import { builderContract } from "../contracts/builder.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 builderContract("memory", async () => ({
   builder: new MemoryBuilder({

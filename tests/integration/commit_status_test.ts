@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { OctokitClients } from "../../adapters/githost/octokit_clients.ts";
 import { OctokitCommitStatuses } from "../../adapters/githost/octokit_commit_statuses.ts";
 import { OctokitRepositories } from "../../adapters/githost/octokit_repositories.ts";
@@ -17,8 +17,6 @@ import { migratedDatabase, openStores, vaultOf } from "../support/database/postg
 import { aDeployment, anOrganization, aProject } from "../support/database/store_builders.ts";
 import { EmulatedGitHost } from "../support/peers/emulated_git_host.ts";
 import { hostSettings } from "../support/peers/host_settings.ts";
-
-setDefaultTimeout(60_000);
 
 const SHOP = { owner: "acme", repo: "shop" };
 const SITE_URL = "https://git.example.com/acme/site.git";

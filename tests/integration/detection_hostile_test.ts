@@ -1,11 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
 import { detect, type Detection } from "../../domain/detection/detect.ts";
 import { isManifest } from "../../domain/detection/manifests.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 type Files = Readonly<Record<string, string>>;
 

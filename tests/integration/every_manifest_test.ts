@@ -1,9 +1,6 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { detectedIn, EVERY_MANIFEST, type Files } from "../support/inputs/every_manifest.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 const MEANT_FOR_SOMEBODY = [
   "<project><modules><module>a</module></modules></project>",

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { lstat, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,9 +12,6 @@ import { run } from "../support/runner/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { GitServer } from "../support/peers/git_server.ts";
 import { scriptedSshd } from "../support/faults/scripted_sshd.ts";
-
-// Git starts many processes, and other test suites may keep the machine busy.
-setDefaultTimeout(60_000);
 
 type GitSource = Extract<FetchableSource, { kind: "git" }>;
 const TOKEN = "canary-4242+/=tok en";

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,9 +18,6 @@ import { OpenSshServer } from "../support/peers/openssh_server.ts";
 import { folderText, watchProcesses } from "../support/places_of_leaks.ts";
 import { processesWith } from "../support/processes_with.ts";
 import { run } from "../support/runner/command.ts";
-
-// Git starts many processes, and other test suites may keep the machine busy.
-setDefaultTimeout(60_000);
 
 const PATH = "/api/projects/prj_1/deploy-key";
 

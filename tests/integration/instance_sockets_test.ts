@@ -1,4 +1,3 @@
-import { setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
 import { MemoryRuntime } from "../../adapters/memory/runtime.ts";
 import { ProcessSockets } from "../../adapters/process/process_sockets.ts";
@@ -6,9 +5,6 @@ import type { SandboxKind } from "../../adapters/process/sandbox.ts";
 import { instanceSocketsContract } from "../contracts/instance_sockets.ts";
 import { processWorld, workingSandboxes } from "../support/apps/process_world.ts";
 import { testPort } from "../support/servers/test_port.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(60_000);
 
 instanceSocketsContract("memory", async () => {
   const port = 9999;

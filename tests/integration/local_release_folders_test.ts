@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   chmod,
   lstat,
@@ -21,9 +21,6 @@ import { LocalReleaseFolders } from "../../adapters/local/release_folders.ts";
 import { MemoryReleaseFolders } from "../../adapters/memory/release_folders.ts";
 import { file, streamOf, tar } from "../support/inputs/tar_archive.ts";
 import { releaseFoldersContract } from "../contracts/release_folders.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 releaseFoldersContract("memory", async () => {
   const folders = new MemoryReleaseFolders();

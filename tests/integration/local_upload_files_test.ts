@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
   lstat,
@@ -23,9 +23,6 @@ import { eventually } from "../support/eventually.ts";
 import { hostileArchives } from "../support/inputs/hostile_archives.ts";
 import { randomInput } from "../support/inputs/random_input.ts";
 import { file, folder, link, pax, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 const limits = { maxBytes: 50_000_000, maxUnpackedBytes: 200_000_000, maxEntries: 100_000 };
 const ID = "upl_0123456789abcdefghij";

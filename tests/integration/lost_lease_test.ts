@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { isSettled } from "../../domain/deployments/transitions.ts";
 import { APP, EngineScene, REPOSITORY, SITE } from "../support/apps/engine_scene.ts";
@@ -8,8 +8,6 @@ import { SHOP_WORKS } from "../support/apps/shop_works.ts";
 import { sleeper } from "../support/faults/sleeper.ts";
 
 // Each test runs a deployment hundreds of times.
-setDefaultTimeout(180_000);
-
 const LEASE_MS = 10_000;
 /** More calls than any of these works makes. */
 const MANY = 1_000;

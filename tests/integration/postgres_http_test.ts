@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ArgonPasswords } from "../../adapters/crypto/passwords.ts";
 import { ACCESS_TABLE, CALLERS } from "../support/inputs/access_table.ts";
 import { browser, login, member } from "../support/apps/app.ts";
@@ -8,8 +8,6 @@ import { fuzzRoutes } from "../support/inputs/fuzz_routes.ts";
 import { CANARY } from "../support/inputs/odd_requests.ts";
 import { postgresApp } from "../support/database/postgres_app.ts";
 import { dump } from "../support/database/query.ts";
-
-setDefaultTimeout(120_000);
 
 const SEED = 20_260_214;
 

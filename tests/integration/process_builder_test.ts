@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,9 +10,6 @@ import { builderOn, dataFolder, workingSandboxes } from "../support/apps/process
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";
 import { buildRequest } from "../contracts/builder.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 interface BuildWorld extends AsyncDisposable {
   readonly data: string;

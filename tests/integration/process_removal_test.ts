@@ -1,13 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InstanceFolder } from "../../adapters/process/instance_folder.ts";
 import { eventually } from "../support/eventually.ts";
 import { processWorld, workingSandboxes } from "../support/apps/process_world.ts";
 import { runRequest } from "../contracts/runtime.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 const SLOW = `
   process.on("SIGTERM", async () => {

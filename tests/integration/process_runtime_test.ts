@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,9 +13,6 @@ import { processWorld, type ProcessWorld, workingSandboxes } from "../support/ap
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";
 import { afterFailures, answerOf, runRequest, whenFailing, whenStatus } from "../contracts/runtime.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(60_000);
 
 /** A unique number of seconds to sleep, to find the process by. */
 function marker(): string {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,8 +11,6 @@ import { failureOf, NEVER, REFUSED } from "../contracts/git_host_stage.ts";
 import { EmulatedGitHost } from "../support/peers/emulated_git_host.ts";
 import { git } from "../support/peers/git_server.ts";
 import { hostSettings } from "../support/peers/host_settings.ts";
-
-setDefaultTimeout(60_000);
 
 const SHOP = { owner: "acme", repo: "shop" };
 const FORK = { owner: "eve", repo: "shop" };

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { LoggedLine } from "../../application/services/runtime_output.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { Secret } from "../../domain/secret.ts";
@@ -9,8 +9,6 @@ import { failing } from "../support/faults/failing.ts";
 import { deployShop, digestOf, SHOP, shopProject, shopScene } from "../support/apps/service_scene.ts";
 
 // Long, because replaced instances are stopped with a delay.
-setDefaultTimeout(30_000);
-
 const TALKING = { does: "answers", prints: ["one", "two", "three"], lastWords: ["bye"] } as const;
 const ALL = { since: 0, limit: 1_000, kind: "runtime" } as const;
 

@@ -1,11 +1,7 @@
-import { setDefaultTimeout } from "bun:test";
 import { MemoryRuntime } from "../../adapters/memory/runtime.ts";
 import { processWorld, workingSandboxes } from "../support/apps/process_world.ts";
 import { type RuntimeForContract, runtimeContract } from "../contracts/runtime.ts";
 import { runtimeRemovalContract } from "../contracts/runtime_removal.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 const respond = () => new Response("hello");
 const words = ["one", "two", "three", "four", "five"];

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { readFileSync, writeFileSync } from "node:fs";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { MemoryLog } from "../../adapters/memory/log.ts";
 import { readNote } from "../../adapters/edge/separate/edge_note.ts";
 import { EdgeThreads } from "../../adapters/edge/separate/edge_threads.ts";
@@ -12,8 +12,6 @@ import { eventually } from "../support/eventually.ts";
 import { at } from "../support/servers/running_edge.ts";
 import { temporaryPlace } from "../support/servers/slipway_process.ts";
 import { separateEdge } from "../support/servers/separate_edge.ts";
-
-setDefaultTimeout(60_000);
 
 edgeContract("HTTP/1.1 proxy in a process of its own", async () => edgeWithApps(await separateEdge()));
 

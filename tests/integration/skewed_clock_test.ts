@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MemoryLog } from "../../adapters/memory/log.ts";
 import { memoryWorld } from "../../adapters/memory/memory_world.ts";
 import type { Hold } from "../../application/deployments/engine/hold.ts";
@@ -11,8 +11,6 @@ import { migratedDatabase, openStores, vaultOf } from "../support/database/postg
 import { query } from "../support/database/query.ts";
 import { aDeployment } from "../support/database/store_builders.ts";
 import { file, tarGz } from "../support/inputs/tar_archive.ts";
-
-setDefaultTimeout(60_000);
 
 const HOUR = 3_600_000;
 

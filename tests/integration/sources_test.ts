@@ -1,4 +1,3 @@
-import { setDefaultTimeout } from "bun:test";
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,9 +12,6 @@ import { OpenSshServer } from "../support/peers/openssh_server.ts";
 import { GitServer } from "../support/peers/git_server.ts";
 import { file, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
 import { COMMITS, FEATURE, LOCAL_FILES, PASSWORD, sourcesContract, UPLOADED_FILES } from "../contracts/sources.ts";
-
-// Git starts many processes, and other test suites may keep the machine busy.
-setDefaultTimeout(30_000);
 
 sourcesContract("memory", async () => {
   const shas = { first: "1".repeat(40), last: "2".repeat(40), feature: "3".repeat(40) };

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import type { Failure } from "../../domain/failure.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 const limits = { maxBytes: 50_000_000, maxUnpackedBytes: 200_000_000, maxEntries: 10_000 };
 const LONG = `${"long-folder-name/".repeat(12)}${"n".repeat(200)}.txt`;

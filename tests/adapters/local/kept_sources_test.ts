@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   chmod,
   lstat,
@@ -18,9 +18,6 @@ import { LocalKeptSources } from "../../../adapters/local/kept_sources.ts";
 import { MemoryKeptSources } from "../../../adapters/memory/kept_sources.ts";
 import { MemoryTree } from "../../../adapters/memory/memory_tree.ts";
 import { keptSourcesContract } from "../../contracts/kept_sources.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 keptSourcesContract("memory", async () => {
   const folders = new Map<string, MemoryTree>();

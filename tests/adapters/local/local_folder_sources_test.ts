@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type FolderLimits, LocalFolderSources } from "../../../adapters/local/local_folder_sources.ts";
 import { Failure } from "../../../domain/failure.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(30_000);
 
 describe("LocalFolderSources", () => {
   let root: string;

@@ -9,7 +9,7 @@ const UNCHANGED = { web: "unchanged", api: "unchanged", db: "unchanged" };
 
 /** Expects that each service is run by exactly this, a little later. */
 async function expectRunning({ running }: AdoptedScene, expected: object): Promise<void> {
-  const found = await eventually(running, (now) => Bun.deepEquals(now, expected), 5_000).catch(running);
+  const found = await eventually(running, (now) => Bun.deepEquals(now, expected)).catch(running);
   expect(found).toEqual(expected as typeof found);
 }
 

@@ -1,9 +1,6 @@
-import { setDefaultTimeout } from "bun:test";
 import { adoptedContainersContract } from "../../contracts/adopted_containers.ts";
 import { dockerWorld } from "../../support/peers/docker_world.ts";
 import { TEST_LABEL } from "../../support/runner/test_leftovers.ts";
-
-setDefaultTimeout(120_000);
 
 const PROGRAM = `echo hello; trap 'exit 0' TERM; while :; do sleep 3600 & wait $!; done`;
 

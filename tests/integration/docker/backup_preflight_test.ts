@@ -47,7 +47,7 @@ beforeAll(async () => {
   lifetime.use(app);
   lifetime.use(s3);
   lifetime.use(sshd);
-}, 600_000);
+});
 afterAll(() => lifetime.disposeAsync());
 
 async function call(method: string, path: string, body?: object) {
@@ -299,7 +299,7 @@ test("an operation that hangs ends with timeout", async () => {
     await sshd.unpause();
   }
   for (const { preflight } of stopped) expect(await preflight()).toEqual({ ok: true });
-}, 60_000);
+});
 
 test("no secret is in the database, in a response or in the log", async () => {
   const { sql } = app.world.database;

@@ -57,7 +57,7 @@ describe("the context of a build", () => {
       }
     };
     await Promise.all([compare(), compare(), compare(), compare()]);
-  }, 60_000);
+  });
 
   test("arrives byte for byte as from Docker's own program, with modes, times and links", async () => {
     await using world = await dockerImages();

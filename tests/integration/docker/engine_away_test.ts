@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,9 +10,6 @@ import { dockerWorld, tinyImage } from "../../support/peers/docker_world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { OwnEngine } from "../../support/peers/own_engine.ts";
 import { answerOf, runRequest, whenStatus } from "../../contracts/runtime.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 const runs = (command: string) => ({ kind: "image", image: "sha256:0", command, ports: [8080] }) as const;
 const GRACE = { graceMs: 100 };
@@ -104,5 +101,5 @@ test("DockerRuntime finds its instances again after a restart of the engine, run
   await world.docker("update", "--restart", "no", container);
   await world.docker("kill", container);
   const status = () => world.docker("inspect", "--format", "{{.State.Status}}", container);
-  expect(await eventually(status, (word) => word === "running", 60_000)).toBe("running");
+  expect(await eventually(status, (word) => word === "running")).toBe("running");
 });

@@ -1,11 +1,8 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { causeOf, type Failure } from "../../../domain/failure.ts";
 import { DOCKER_HOST, dockerWorld } from "../../support/peers/docker_world.ts";
 import { faultyEngine } from "../../support/faults/faulty_engine.ts";
 import { answerOf, runRequest, whenStatus } from "../../contracts/runtime.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 test("start() uses another port when the first was taken, and leaves nothing of the first attempt", async () => {
   const refused: string[] = [];

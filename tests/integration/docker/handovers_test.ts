@@ -1,12 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { dockerServices } from "../../support/peers/docker_services.ts";
 import { eventually } from "../../support/eventually.ts";
 import { answerOf } from "../../contracts/runtime.ts";
 import { serviceRequest } from "../../contracts/service_runtime.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 const GRACE = { graceMs: 0 };
 const HANDOVERS = 10;
@@ -147,4 +144,4 @@ test.concurrent("over many handovers a name always leads to a running instance, 
     }
   }
   expect(number).toBe(HANDOVERS);
-}, 600_000);
+});

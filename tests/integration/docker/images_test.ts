@@ -124,7 +124,7 @@ describe("DockerReleaseImages", () => {
     expect(await world.images.find(own.deploymentId, "app")).toBeDefined();
     await world.images.trim(0);
     expect([await cached("new"), await cached("old")]).toEqual([false, false]);
-  }, 60_000);
+  });
 
   test("archive() follows a link to a folder, and distinguishes an empty one from one with files", async () => {
     await using world = await dockerImages();

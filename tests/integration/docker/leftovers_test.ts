@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { DockerRuntime } from "../../../adapters/docker/containers/docker_runtime.ts";
 import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 import { type DockerServices, dockerServices } from "../../support/peers/docker_services.ts";
@@ -8,9 +8,6 @@ import { eventually } from "../../support/eventually.ts";
 import { faultyEngine } from "../../support/faults/faulty_engine.ts";
 import { TEST_LABEL } from "../../support/runner/test_leftovers.ts";
 import { serviceRequest } from "../../contracts/service_runtime.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 const FILES = [{ target: "/run/secrets/key", content: "secret", mode: 0o400, uid: 0, gid: 0 }];
 const STARTER = new URL("../../support/peers/docker_starter.ts", import.meta.url).pathname;

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Failure } from "../../../domain/failure.ts";
 import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
 import { type DockerServices, dockerServices } from "../../support/peers/docker_services.ts";
@@ -8,9 +8,6 @@ import { TEST_LABEL } from "../../support/runner/test_leftovers.ts";
 import { uniqueNumber } from "../../support/unique_number.ts";
 import { answerOf, whenFailing, whenStatus } from "../../contracts/runtime.ts";
 import { serviceRequest } from "../../contracts/service_runtime.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 const GRACE = { graceMs: 0 };
 

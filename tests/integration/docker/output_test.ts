@@ -1,13 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { LogFrame } from "../../../adapters/docker/containers/log_frames.ts";
 import { NumberedLines } from "../../../adapters/docker/containers/numbered_lines.ts";
 import type { OutputLine, Runtime } from "../../../ports/services/runtime.ts";
 import { type DockerWorld, dockerWorld } from "../../support/peers/docker_world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { runRequest, whenStatus } from "../../contracts/runtime.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 /** Runs a command to its end and returns its instance id. */
 async function ended(world: DockerWorld, command: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { MemoryLog } from "../../../adapters/memory/log.ts";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
 import { recordedRuntime } from "../../../application/services/recorded_runtime.ts";
@@ -8,9 +8,6 @@ import { runRequest } from "../../contracts/runtime.ts";
 import { dockerWorld } from "../../support/peers/docker_world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { aDeployment } from "../../support/database/store_builders.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 test("the output of a container keeps its numbers when it is removed, and when one with the same id is started", async () => {
   await using world = await dockerWorld();

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 import { DockerImageRegistry } from "../../../adapters/docker/images/image_registry.ts";
 import { newId } from "../../../domain/id.ts";
@@ -11,8 +11,6 @@ import { engineGate } from "../../support/faults/engine_gate.ts";
 import { OwnRegistry, removePulled } from "../../support/peers/own_registry.ts";
 
 // The engine itself waits for an unresponsive registry.
-setDefaultTimeout(90_000);
-
 function registryOf({ images, installation }: DockerImages, given: { host?: string; stallMs?: number } = {}) {
   const { host = DOCKER_HOST, ...options } = given;
   return new DockerImageRegistry({ engine: new EngineApi(host), installation, images, ...options });

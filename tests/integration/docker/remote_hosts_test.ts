@@ -40,7 +40,7 @@ describe("SshRemoteHosts on OpenSSH", () => {
   let server: SshdContainer;
   beforeAll(async () => {
     server = await startSshd();
-  }, 300_000);
+  });
   afterAll(async () => {
     await server?.[Symbol.asyncDispose]();
   });

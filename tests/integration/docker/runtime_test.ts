@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { containerListens } from "../../../adapters/docker/containers/container_listening.ts";
 import type { ContainerRecord } from "../../../adapters/docker/engine/containers.ts";
 import { DockerSockets } from "../../../adapters/docker/containers/docker_sockets.ts";
@@ -20,9 +20,6 @@ import {
 } from "../../contracts/runtime.ts";
 import { uniqueNumber } from "../../support/unique_number.ts";
 import { runtimeRemovalContract } from "../../contracts/runtime_removal.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 // Starting and stopping a container is mostly waiting: adjacent tests run concurrently, and a sequential test in
 // between keeps the groups small.

@@ -12,7 +12,7 @@ let server: S3Server;
 
 beforeAll(async () => {
   server = await s3Server();
-}, 600_000);
+});
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });

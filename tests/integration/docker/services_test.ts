@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,9 +14,6 @@ import { whenStatus } from "../../contracts/runtime.ts";
 import { serviceNetworksContract } from "../../contracts/service_networks.ts";
 import { serviceRequest, serviceRuntimeContract } from "../../contracts/service_runtime.ts";
 import { volumesContract } from "../../contracts/volumes.ts";
-
-// Other test suites may keep the disk and the CPUs busy.
-setDefaultTimeout(120_000);
 
 // Adjacent tests run concurrently, and a sequential test in between keeps the groups small.
 

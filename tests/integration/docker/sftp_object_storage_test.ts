@@ -17,7 +17,7 @@ beforeAll(async () => {
   const fast = "size=3g,mode=1777";
   const tmpfs = { "/srv/small": "size=300k,mode=1777", "/srv/fast": fast, "/srv/jail/fast": fast };
   [server, second] = await Promise.all([startSshd({ tmpfs }), startSshd()]);
-}, 300_000);
+});
 afterAll(async () => {
   await Promise.all([server, second].map((each) => each?.[Symbol.asyncDispose]()));
 });

@@ -19,6 +19,7 @@ export interface SeenEvent {
 export type Files = Readonly<Record<string, string>>;
 
 const EXAMPLES = join(import.meta.dir, "../../../examples");
+const SETTLED_WITHIN_MS = 400_000;
 const SETTLED = new Set(["ready", "failed", "cancelled", "partial_failure", "rejected", "superseded"]);
 
 /** A project on a server, used as its owner. */
@@ -83,11 +84,11 @@ export class TestProject {
   }
 
   /** Waits until a deployment has settled, and returns it. */
-  async settled(id: string, limitMs = 240_000) {
+  async settled(id: string) {
     return eventually(
       () => this.get(id),
       (deployment) => SETTLED.has(deployment?.status),
-      limitMs,
+      SETTLED_WITHIN_MS,
     );
   }
 
@@ -104,7 +105,7 @@ export class TestProject {
   async log(id: string, kind: "build" | "runtime" = "build"): Promise<string> {
     const { address, owner } = this.slipway;
     const headers = { authorization: `Bearer ${owner}`, accept: "text/plain" };
-    return (await fetch(`${address}/api/deployments/${id}/logs?kind=${kind}`, { headers })).text();
+    return (await fetch(`${address}/api/deployments/${id}/logs?kind=${kind}`, { headers, keepalive: false })).text();
   }
 
   /** The body that a visitor gets. */
@@ -126,6 +127,7 @@ export class TestProject {
     const { address, owner } = this.slipway;
     const answer = await fetch(`${address}/api/deployments/${path}`, {
       headers: { authorization: `Bearer ${owner}` },
+      keepalive: false,
       ...(signal && { signal }),
     });
     if (answer.status === 204) return;

@@ -162,7 +162,6 @@ export class EngineScene implements AsyncDisposable {
     const found = await eventually(
       () => this.memory.deployments.get(id),
       (deployment) => deployment !== undefined && holds(deployment),
-      60_000,
     );
     return found!;
   }

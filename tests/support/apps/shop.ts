@@ -92,7 +92,6 @@ export class Shop {
     const found = await eventually(
       () => this.#containers(),
       (all) => new Set(all.map(([service]) => service)).size === all.length,
-      60_000,
     );
     return Object.fromEntries(found);
   }

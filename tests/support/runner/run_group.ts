@@ -31,6 +31,9 @@ export interface RunOptions {
   readonly lane?: Pick<Lane, "environment" | "inside">;
 }
 
+/** Ends a test that hangs. Far more than any needs, because a busy machine can be ten times slower than an idle one. */
+const TEST_LIMIT_MS = 600_000;
+
 /** Runs one group in a separate process. A file without any result counts as failed. */
 export async function runGroup(group: TestGroup, options: RunOptions): Promise<GroupResult> {
   const place = await mkdtemp(join(tmpdir(), "slr-"));
@@ -64,7 +67,13 @@ async function runTests(
 ): Promise<boolean> {
   const { folder, timeout, signal, report, shown, files: TMPDIR, lane } = options;
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
-  const command = [process.execPath, "test", "--timeout=30000", ...reporter, ...files.map((file) => `./${file}`)];
+  const command = [
+    process.execPath,
+    "test",
+    `--timeout=${TEST_LIMIT_MS}`,
+    ...reporter,
+    ...files.map((file) => `./${file}`),
+  ];
   // In a separate process group, so that everything that the tests started is killed with them.
   const tests = Bun.spawn([...(lane?.inside(command) ?? command)], {
     cwd: folder,

@@ -41,7 +41,7 @@ async function notesOf(project: TestProject, id: string): Promise<string[]> {
 /** Waits until the app is up again, and expects all parts of the API to report it, and the events of the outage. */
 export async function expectShownBack(project: TestProject, id: string): Promise<void> {
   const page = () => project.page().catch(() => "");
-  expect(await eventually(page, (text) => text === "v1", 120_000)).toBe("v1");
+  expect(await eventually(page, (text) => text === "v1")).toBe("v1");
   const back = await eventually(
     () => project.get(id),
     ({ services }) => services[0].status === "healthy",

@@ -204,10 +204,15 @@ export class SlipwayProcess implements AsyncDisposable {
     return this.program.ended;
   }
 
-  /** Sends a request to the edge as a visitor of this host. */
+  /** Sends a request to the edge as a visitor of this host, on a new connection unless told otherwise. */
   visit(hostname: string, path = "/", init: RequestInit = {}): Promise<Response> {
     const headers = { ...(init.headers as Record<string, string>), host: hostname };
-    return fetch(`http://127.0.0.1:${this.edgePort}${path}`, { ...init, headers, redirect: "manual" });
+    return fetch(`http://127.0.0.1:${this.edgePort}${path}`, {
+      keepalive: false,
+      ...init,
+      headers,
+      redirect: "manual",
+    });
   }
 
   /** Kills it at once and waits until its embedded PostgreSQL has stopped by itself. */

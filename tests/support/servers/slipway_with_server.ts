@@ -90,6 +90,5 @@ export async function whenPage(project: TestProject, text: string, path = "/"): 
   return eventually(
     () => project.page(path).catch(() => ""),
     (page) => page === text,
-    120_000,
   );
 }
