@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { EngineApi } from "../adapters/docker/engine/engine_api.ts";
 import { type DistantEngine, distantEngine } from "../tests/support/peers/distant_engine.ts";
 import { DOCKER_HOST } from "../tests/support/peers/docker_world.ts";
-import { copyBaseImage } from "../tests/support/runner/base_image.ts";
+import { copyImage } from "../tests/support/runner/base_image.ts";
 import { answers, brokenOff, deployingServer, inTurns, madeProject, post, type Server, TOKEN } from "./deploying.ts";
 import { ROOT } from "./process.ts";
 import type { Result } from "./run.ts";
@@ -23,7 +23,7 @@ type StepTimes = Record<"server" | "local", Record<(typeof STEPS)[number], numbe
 export async function deployServer(): Promise<Result> {
   await using opened = new AsyncDisposableStack();
   const distant = opened.use(await distantEngine());
-  await copyBaseImage(DOCKER_HOST, distant.host);
+  await copyImage({ from: DOCKER_HOST, to: distant.host });
   const slipway = opened.use(await deployingServer("docker", { DOCKER_HOST }));
   const source = join(slipway.folder, "source");
   await cp(join(ROOT, "examples/docker-server"), source, { recursive: true });

@@ -1,6 +1,6 @@
 import { say } from "./support/runner/command.ts";
 import { emptyCluster } from "./support/runner/empty_cluster.ts";
-import { type EngineLane, engineLanes, type Lane, plainLanes } from "./support/runner/lane.ts";
+import { engineLanes, type Lane, plainLanes } from "./support/runner/lane.ts";
 import { removeLeftNetworks } from "./support/runner/lane_network.ts";
 import { removeLeftMemoryFolders } from "./support/runner/memory_folder.ts";
 import type { Provision } from "./support/runner/prepare_lane.ts";
@@ -19,6 +19,8 @@ const LIMIT = 30 * MINUTES;
 interface LanePlan {
   readonly lane: Lane;
   readonly groups: readonly TestGroup[];
+  /** Prepares what a group needs. */
+  readonly prepare?: (group: TestGroup) => Promise<void>;
 }
 
 /**
@@ -34,9 +36,9 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   const failed = new AbortController();
   const lanes = new Lanes(AbortSignal.any([signal, failed.signal]));
   const others = [...of("machine"), ...of("fast")];
-  // Prepares the engines while the plain lanes run.
-  const withEngines = prepared(of("containers"), of("docker"), opened).then((plans) =>
-    Promise.all(plans.map(({ lane, groups: own }) => lanes.run({ lane, groups: [...own, ...others] }))),
+  // Starts the engines while the plain lanes run.
+  const withEngines = engineLanePlans(of("containers"), of("docker"), opened).then((plans) =>
+    Promise.all(plans.map((plan) => lanes.run({ ...plan, groups: [...plan.groups, ...others] }))),
   );
   // The error is thrown below.
   withEngines.catch(() => {});
@@ -58,8 +60,8 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   };
 }
 
-/** Opens the lanes for groups that need an engine, with everything that their tests need. */
-async function prepared(
+/** Opens the lanes for groups that need an engine. A lane that has run its own groups helps the other. */
+async function engineLanePlans(
   containers: readonly TestGroup[],
   docker: readonly TestGroup[],
   opened: AsyncDisposableStack,
@@ -69,22 +71,30 @@ async function prepared(
   const lanes = await engineLanes(wanted.length);
   // At once, because an engine takes seconds to stop.
   opened.defer(async () => void (await Promise.all(lanes.map((lane) => lane[Symbol.asyncDispose]()))));
-  const plans = lanes.map((lane, index) => ({
-    lane,
+  return lanes.map((lane, index) => {
     // With a single engine, its tests run one after the other.
-    groups: index === lanes.length - 1 ? wanted.slice(index).flat() : wanted[index]!,
-  }));
-  await Promise.all(plans.map(({ lane, groups }) => prepare(lane, groups)));
-  return plans;
+    const own = index === lanes.length - 1 ? wanted.slice(index).flat() : wanted[index]!;
+    const helped = wanted.flat().filter((group) => !own.includes(group) && !needsOf(group).some(isExpensive));
+    const prepare = async (group: TestGroup) => {
+      if (group.kind === "containers" || group.kind === "docker") await lane.prepare(needsOf(group));
+    };
+    return { lane, groups: [...own, ...helped], prepare };
+  });
 }
 
-function prepare(lane: EngineLane, groups: readonly TestGroup[]): Promise<void> {
-  const files = groups.flatMap((group) => group.files).join();
-  const wanted: Provision[] = ["tiny"];
-  if (/ecosystems|canary/.test(files)) wanted.push("toolchains");
-  if (/s3_|backup_preflight/.test(files)) wanted.push("s3");
-  if (/containers\/(managed_server|migration_|server_)/.test(files)) wanted.push("managed");
-  return lane.prepare(wanted);
+/** What the tests of a group need in the engine of their lane. */
+function needsOf({ files }: TestGroup): readonly Provision[] {
+  const needs: Provision[] = ["tiny"];
+  const all = files.join();
+  if (/ecosystems|canary/.test(all)) needs.push("toolchains");
+  if (/s3_|backup_preflight/.test(all)) needs.push("s3");
+  if (/containers\/(managed_server|migration_|server_|image_transfer)/.test(all)) needs.push("managed");
+  return needs;
+}
+
+/** Whether something is prepared in one lane only. */
+function isExpensive(provision: Provision): boolean {
+  return provision === "toolchains" || provision === "s3";
 }
 
 /**
@@ -101,12 +111,13 @@ class Lanes {
     this.#signal = signal;
   }
 
-  async run({ lane, groups }: LanePlan): Promise<void> {
+  async run({ lane, groups, prepare }: LanePlan): Promise<void> {
     const output = this.#isWatched ? "later" : "inherit";
     this.#isWatched = true;
     for (const group of groups) {
       if (this.#begun.has(group)) continue;
       this.#begun.add(group);
+      await prepare?.(group);
       const start = performance.now();
       const options = { folder: process.cwd(), timeout: LIMIT, signal: this.#signal, output, lane } as const;
       const result = await runGroup(group, options);

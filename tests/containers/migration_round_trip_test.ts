@@ -7,6 +7,7 @@ import {
   type Migrating,
   migrating,
 } from "../support/apps/taken_over.ts";
+import { copyImage } from "../support/runner/base_image.ts";
 import { CONTAINERS, type HandMadeContainer, NETWORKS, UNREPRODUCIBLE } from "../support/inputs/container_options.ts";
 
 const names = Object.keys(CONTAINERS);
@@ -49,9 +50,7 @@ CMD ["trap 'exit 0' TERM USR1; sleep 100000 & wait"]
 /** Puts an image that says a lot itself on both servers. */
 async function loadFurnished(): Promise<void> {
   await first.machine.docker(["build", "--tag", "furnished:latest", "-"], { input: Buffer.from(FURNISHED) });
-  await first.docker("save", "--output", "/tmp/furnished.tar", "furnished:latest");
-  const archive = await first.machine.exec(["base64", "-w0", "/tmp/furnished.tar"]);
-  await second.machine.exec(["docker", "load"], { input: Buffer.from(archive, "base64") });
+  await copyImage({ from: first.machine.engine, to: second.machine.engine }, "furnished:latest");
 }
 
 async function startAll(containers: Readonly<Record<string, HandMadeContainer>>): Promise<void> {

@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 import { hostKeyFingerprint } from "../../../domain/projects/deploy_key.ts";
 import { Secret } from "../../../domain/secret.ts";
@@ -36,12 +39,17 @@ export interface ManagedServer extends AsyncDisposable {
   readonly hostKey: string;
   /** The key that every user logs in with, in OpenSSH's format. */
   readonly privateKey: string;
+  /** The address of its engine for programs on this machine. */
+  readonly engine: string;
   /** Address, host key and credentials of a user. */
   target(user: ManagedUser): RemoteTarget;
   /** Runs a program on it and resolves to its output. Rejects if it fails. */
   exec(argv: readonly string[], options?: ExecOptions): Promise<string>;
-  /** Runs the client of its engine and resolves to the output without surrounding space. Rejects if it fails. */
-  docker(argv: readonly string[], options?: ExecOptions): Promise<string>;
+  /**
+   * Runs a client of its engine on this machine and resolves to the output without surrounding space. Rejects if it
+   * fails.
+   */
+  docker(argv: readonly string[], options?: Pick<ExecOptions, "input">): Promise<string>;
   /** Puts an image with a shell and a web server into its engine, as `tiny:latest`. */
   loadTinyImage(): Promise<void>;
   /** Stops its engine as a shutdown does, with all containers: those that ignore the signal for a second are killed. */
@@ -80,6 +88,8 @@ export async function startManagedServer({ sshdOptions = [] }: ManagedServerOpti
   // Chosen here, because the engine would choose another one when the container starts again.
   const { port } = undo.use(testPort());
   const name = `slipway-managed-${crypto.randomUUID()}`;
+  const shared = await mkdtemp(join(tmpdir(), "m-"));
+  undo.defer(() => rm(shared, { recursive: true, force: true }));
   const labels = ["--label", `${TEST_LABEL}=1`];
   // A separate network: on the shared bridge, where containers come and go, packets can get lost for seconds.
   await client(["network", "create", ...labels, name]);
@@ -90,33 +100,50 @@ export async function startManagedServer({ sshdOptions = [] }: ManagedServerOpti
     SSHD_OPTIONS: sshdOptions.join("\n"),
   };
   const variables = Object.keys(environment).flatMap((variable) => ["--env", variable]);
-  const where = ["--name", name, "--network", name, "--publish", `127.0.0.1:${port}:22`, ...labels];
+  const where = [
+    "--name",
+    name,
+    "--network",
+    name,
+    "--publish",
+    `127.0.0.1:${port}:22`,
+    "--volume",
+    `${shared}:/shared`,
+  ];
   undo.defer(async () => void (await run(["docker", "--host", DOCKER_HOST, "rm", "--force", "--volumes", name])));
-  await client(["run", "--detach", ...where, ...RIGHTS, ...variables, image], { environment });
+  await client(["run", "--detach", ...where, ...labels, ...RIGHTS, ...variables, image], { environment });
   const address = await listening(port, name);
   const hostKey = hostKeyFingerprint(machine.public.split(" ").slice(0, 2).join(" "))!;
+  const engine = `unix://${shared}/docker.sock`;
   const at = { host: "127.0.0.1", port, hostKey };
   const lifetime = undo.move();
   return {
     ...at,
     address,
     privateKey: user.private,
-    ...controls(name, at, user.private),
+    engine,
+    ...controls({ name, engine }, at, user.private),
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
 }
 
 type Address = Pick<ManagedServer, "host" | "port" | "hostKey">;
-type Controls = Omit<ManagedServer, keyof Address | "address" | "privateKey" | typeof Symbol.asyncDispose>;
+type Controls = Omit<ManagedServer, keyof Address | "address" | "engine" | "privateKey" | typeof Symbol.asyncDispose>;
 
-function controls(name: string, at: Address, privateKey: string): Controls {
+/** The container of a server, and the address of the engine in it. */
+interface Machine {
+  readonly name: string;
+  readonly engine: string;
+}
+
+function controls({ name, engine }: Machine, at: Address, privateKey: string): Controls {
   const exec: ManagedServer["exec"] = (argv, { input, user = "root" } = {}) =>
     client(["exec", "--user", user, ...(input ? ["--interactive"] : []), name, ...argv], { input });
   const act = async (action: string) => void (await client([action, name]));
   return {
     exec,
     target: (user) => ({ ...at, user, privateKey: new Secret(privateKey) }),
-    docker: async (argv, options) => (await exec(["docker", ...argv], options)).trim(),
+    docker: async (argv, { input } = {}) => (await client(argv, { input, engine })).trim(),
     loadTinyImage: async () => void (await exec(["load-tiny"], { input: await tinyArchive() })),
     stopEngine: async () => void (await exec(["stop-engine"])),
     startEngine: async () => void (await exec(["start-engine"])),
@@ -186,11 +213,13 @@ async function logOf(name: string): Promise<string> {
 interface ClientOptions {
   readonly input?: Uint8Array | undefined;
   readonly environment?: Readonly<Record<string, string>>;
+  readonly engine?: string;
 }
 
 /** Runs Docker's client; resolves to its output and rejects with its complaint if it fails. */
-async function client(argv: readonly string[], { input, environment }: ClientOptions = {}): Promise<string> {
-  const child = Bun.spawn(["docker", "--host", DOCKER_HOST, ...argv], {
+async function client(argv: readonly string[], options: ClientOptions = {}): Promise<string> {
+  const { input, environment, engine = DOCKER_HOST } = options;
+  const child = Bun.spawn(["docker", "--host", engine, ...argv], {
     env: { ...process.env, ...environment },
     stdio: [input ?? "ignore", "pipe", "pipe"],
   });

@@ -28,8 +28,11 @@ export async function baseImage(
   }
 }
 
-/** Copies the base image from one engine to another, unless that has it. */
-export async function copyBaseImage(from: string, to: string, tag = BASE_IMAGE): Promise<void> {
+/** Copies an image from one engine to another, unless that has one of its name. */
+export async function copyImage(
+  { from, to }: { readonly from: string; readonly to: string },
+  tag = BASE_IMAGE,
+): Promise<void> {
   if ((await run(["docker", "--host", to, "image", "inspect", tag])).ok) return;
   await piped(["docker", "--host", from, "save", tag], ["docker", "--host", to, "load"]);
 }

@@ -1,4 +1,4 @@
-import { baseImage, copyBaseImage } from "./base_image.ts";
+import { baseImage, copyImage } from "./base_image.ts";
 import { dockerEngine } from "./docker_engine.ts";
 import { laneEngine } from "./lane_engine.ts";
 import { laneNetwork } from "./lane_network.ts";
@@ -21,7 +21,7 @@ export interface Lane extends AsyncDisposable {
 /** A lane with a container engine, in which more can be prepared. */
 export interface EngineLane extends Lane {
   readonly host: string;
-  /** Prepares images and servers for its tests. */
+  /** Prepares images and servers for its tests, except those that it has. */
   prepare(wanted: readonly Provision[]): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export async function engineLanes(count: number): Promise<readonly EngineLane[]>
   const opened = own.length > 0 ? own : [await machineLane()];
   const [first, ...others] = opened;
   await baseImage(first!.host);
-  await Promise.all(others.map(({ host }) => copyBaseImage(first!.host, host)));
+  await Promise.all(others.map(({ host }) => copyImage({ from: first!.host, to: host })));
   return opened;
 }
 
@@ -76,12 +76,15 @@ function besideUs(command: readonly string[]): readonly string[] {
 
 function laneAt(host: string, inside: Lane["inside"], lifetime: AsyncDisposableStack): EngineLane {
   const environment: Record<string, string> = { DOCKER_HOST: host };
+  const there = new Set<Provision>();
   return {
     host,
     environment,
     inside,
     async prepare(wanted) {
-      const program = Bun.spawn([...inside([process.execPath, PREPARE, ...wanted])], {
+      const missing = wanted.filter((each) => !there.has(each));
+      if (missing.length === 0) return;
+      const program = Bun.spawn([...inside([process.execPath, PREPARE, ...missing])], {
         env: { ...process.env, ...environment },
         stdio: ["pipe", "pipe", "inherit"],
       });
@@ -90,6 +93,7 @@ function laneAt(host: string, inside: Lane["inside"], lifetime: AsyncDisposableS
         await program.exited;
       });
       Object.assign(environment, JSON.parse(await lastLine(program.stdout)));
+      for (const each of missing) there.add(each);
     },
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
