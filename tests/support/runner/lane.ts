@@ -6,8 +6,11 @@ import type { Provision } from "./prepare_lane.ts";
 import { NO_ENGINE } from "../servers/slipway_process.ts";
 import { removeTestLeftovers } from "./test_leftovers.ts";
 
-/** The network numbers of plain lanes, besides those of lanes with an engine. Three keep two cores busy. */
-const PLAIN = [0, 3];
+/**
+ * The network numbers of plain lanes, besides the lane in the machine's network and those with an engine. Four lanes
+ * keep two cores busy; more would only make each slower.
+ */
+const PLAIN = [0];
 const PREPARE = new URL("./prepare_lane.ts", import.meta.url).pathname;
 
 /** An isolated environment for test groups: other lanes cannot affect it. */

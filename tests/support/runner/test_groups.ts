@@ -32,7 +32,8 @@ const PART = { machine: 4, containers: 2, docker: 2 } as const;
 const SLOW = new RegExp(
   `/(${[
     "fault_matrix|paused_server|process_runtime|runtime|lost_lease|services_resume",
-    "server_away|server_deploy|server_runtime",
+    "server_away|server_deploy|server_runtime|services_faults|shop",
+    "migration_round_trip|migration_taken_over|migration_takeover",
   ].join("|")})_test\\.ts$`,
 );
 
