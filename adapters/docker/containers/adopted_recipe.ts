@@ -1,6 +1,7 @@
 import type { AdoptedRecipe, RecipePart } from "../../../domain/services/service_spec.ts";
 import { portEntry } from "../../../domain/services/port_notation.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
+import { Turns } from "../../shared/turns.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -93,11 +94,21 @@ export async function joinNetworks(engine: EngineApi, containerId: string, recip
   }
 }
 
+/** An engine makes one network at a time: two of the same name or range, for services that start at once, would clash. */
+const MAKING = new WeakMap<EngineApi, Turns>();
+
 async function makeNetwork(engine: EngineApi, name: string, settings: Fields): Promise<void> {
+  const turns = MAKING.get(engine) ?? new Turns(1);
+  MAKING.set(engine, turns);
+  const end = await turns.take();
+  const isThere = async () => (await engine.known("GET", `/networks/${encodeURIComponent(name)}`)) !== undefined;
   try {
+    if (await isThere()) return;
     await engine.request("POST", "/networks/create", { json: { ...settings, Name: name, CheckDuplicate: true } });
   } catch (error) {
-    // Another service was faster.
-    if (!(error instanceof EngineRefusal && error.status === 409)) throw error;
+    // Another process was faster.
+    if (!(error instanceof EngineRefusal) || !(await isThere())) throw error;
+  } finally {
+    end();
   }
 }

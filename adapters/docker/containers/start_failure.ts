@@ -7,7 +7,7 @@ import { engineRefused } from "../engine/refusals.ts";
 const LONGEST = 300;
 
 /** Matches a port in use, or a network that another server is removing or creating at the same time. */
-const PASSING = /already allocated|address already in use|network .*(not found|is ambiguous)/i;
+const PASSING = /already allocated|address already in use|pool overlaps|network .*(not found|is ambiguous)/i;
 
 /** Whether a retry with another port, in a recreated network, may succeed. */
 export function isWorthAnotherTry(error: unknown): boolean {
@@ -37,6 +37,16 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
   if (target !== undefined) {
     const reason = "it cannot be mounted there. A file goes where the image has a file or nothing, a folder likewise";
     return invalid("mount_failed", `Cannot start this: check the mount at "${target}": ${reason}`, { cause });
+  }
+  const [, port] = /:(\d+)(?: failed: port is already allocated|: bind: address already in use)/.exec(words) ?? [];
+  if (port !== undefined) {
+    const message = `Cannot start this: another program on the machine uses port ${port}; stop that one, or publish another port`;
+    return invalid("port_taken", message, { cause });
+  }
+  if (/pool overlaps/i.test(words)) {
+    const message =
+      "Cannot start this: one of its networks has an address range that another network of the machine uses; remove that network, or change the range";
+    return invalid("network_overlaps", message, { cause });
   }
   const [, program, why] = /exec: "([^"]*)": (.*?)(?:: unknown)?$/.exec(words) ?? [];
   if (program !== undefined) {

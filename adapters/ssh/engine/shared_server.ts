@@ -13,7 +13,7 @@ import { endPolitely, type EngineRoute, openEngine, openPort } from "./engine_ro
 import { findEngine } from "./find_engine.ts";
 import { LocalListener } from "./local_listener.ts";
 import { readRemoteFile } from "./remote_file.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../../shared/turns.ts";
 import { whenAdmitted } from "./when_admitted.ts";
 
 /** How a server is connected to. */

@@ -32,6 +32,16 @@ describe("startFailure()", () => {
     }
   });
 
+  test.each([
+    ["Bind for 0.0.0.0:8080 failed: port is already allocated", "port_taken", "uses port 8080"],
+    ["listen tcp4 127.0.0.1:53: bind: address already in use", "port_taken", "uses port 53"],
+    ["Pool overlaps with other one on this address space", "network_overlaps", "address range"],
+  ])("says what to do about: %s", (words, code, part) => {
+    const failure = failureOf(500, `driver failed programming external connectivity on endpoint x: ${words}`);
+    expect([failure.kind, failure.code]).toEqual(["invalid", code]);
+    expect(failure.message).toContain(part);
+  });
+
   test("shows no value of the environment", () => {
     expect(failureOf(400, "invalid: canary-in-the-words").message).not.toContain("canary");
   });
