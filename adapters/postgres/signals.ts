@@ -7,6 +7,10 @@ import { withTimeout } from "../shared/deadline.ts";
 type Handler = (payload: string) => unknown;
 
 const BEAT_MS = 2_000;
+/** How much longer than three beats a process trusts its caches: a busy machine is slow to answer. */
+const PATIENCE_MS = 2_000;
+/** How long a process that shares the work may take to show that it is there, before it counts as hung. */
+const HUNG_MS = 20_000;
 const CONNECT_LIMIT_MS = 5_000;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
@@ -33,7 +37,7 @@ export class PostgresSignals {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
 
-  /** Sends a heartbeat every `beatMs` milliseconds, which is also its timeout. */
+  /** Sends a heartbeat every `beatMs` milliseconds, whose answer may take as long as caches are trusted. */
   constructor(url: string, database: Database, beatMs = BEAT_MS) {
     this.#url = url;
     this.#beatMs = beatMs;
@@ -49,7 +53,7 @@ export class PostgresSignals {
 
   /** How long after its last heartbeat a process still trusts its caches, in milliseconds. */
   get #trustMs(): number {
-    return 2 * this.#beatMs + 1_000;
+    return 3 * this.#beatMs + PATIENCE_MS;
   }
 
   /** Resolves once live. */
@@ -88,11 +92,11 @@ export class PostgresSignals {
    * Resolves once every process has handled all messages published before the call, or can no longer be live. If this
    * process has not handled them, its reset handlers run.
    */
-  async settled(): Promise<void> {
+  async settled(limitMs = this.#trustMs): Promise<void> {
     const link = this.#link;
     if (!link || !this.#isUp) return;
     try {
-      await withTimeout(2 * this.#trustMs, link.echo(this.#trustMs));
+      await withTimeout(2 * limitMs, link.echo(limitMs));
     } catch {
       void this.#reset();
     }
@@ -100,14 +104,14 @@ export class PostgresSignals {
 
   /**
    * Resolves with `true` once every process has finished handling all messages published before the call, including the
-   * promises of its handlers, or with `false` after `limitMs`. Ignores processes that do not respond at all, as
-   * `settled` does.
+   * promises of its handlers, or with `false` after `limitMs`. Ignores processes that do not respond at all within
+   * twenty seconds.
    */
   async handled(limitMs: number): Promise<boolean> {
     const giveUpAt = performance.now() + limitMs;
     try {
       await withTimeout(limitMs, this.whenLive());
-      await this.settled();
+      await this.settled(Math.min(limitMs, HUNG_MS));
       return (await this.#link?.allHandled(Math.max(0, giveUpAt - performance.now()))) ?? false;
     } catch {
       return false;
@@ -154,7 +158,7 @@ export class PostgresSignals {
     this.#timer = setTimeout(async () => {
       const sentAt = performance.now();
       try {
-        await withTimeout(this.#beatMs, link.answers());
+        await withTimeout(this.#trustMs - this.#beatMs, link.answers());
       } catch {
         link.close();
         return;

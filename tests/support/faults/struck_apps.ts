@@ -21,9 +21,8 @@ export const DEPLOYMENT_STRIKES: readonly Strike[] = STEPS.map((step) => ({
   step,
   sign: `"name":"${step}","status":"running"`,
   afterMs: STRIKE_AFTER_MS[step],
-  // At the end of the switch it is too late to cancel.
+  // At the end of the switch it would be too late to cancel.
   cancelAfterMs: step === "switch" ? 0 : STRIKE_AFTER_MS[step],
-  late: step === "retire" || step === "clean",
 }));
 
 /** A deployment of an app after the strike. */
