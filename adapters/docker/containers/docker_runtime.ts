@@ -4,7 +4,6 @@ import { endingNote } from "../../../domain/deployments/ending.ts";
 import { invalid, notFound } from "../../../domain/failure.ts";
 import type { AdoptedContainers } from "../../../ports/services/adopted_containers.ts";
 import type { InstanceEndings } from "../../../ports/services/instance_endings.ts";
-import type { Log } from "../../../ports/system/log.ts";
 import type {
   Instance,
   InstanceUsage,
@@ -37,6 +36,7 @@ import {
 import { ContainerUsage } from "./container_usage.ts";
 import { ContainerWatcher, type ReportedEnding } from "./container_watcher.ts";
 import { NetworkLeaveQueue } from "./network_leave_queue.ts";
+import type { DockerRuntimeOptions } from "./docker_runtime_options.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
 import { EndingNotes, engineTime } from "./ending_notes.ts";
 import type { EngineApi } from "../engine/engine_api.ts";
@@ -47,31 +47,14 @@ import { isRefusal, refused, ignoreRefusal } from "../engine/refusals.ts";
 import { setRestartPolicy } from "./restart_policy.ts";
 import { ScopeNames } from "../networks/scope_names.ts";
 import { ScopeNetworks } from "../networks/scope_networks.ts";
+import { ContainerStops } from "./container_stops.ts";
+import { InstanceTasks } from "./instance_tasks.ts";
 import { StartingMarks } from "./starting_marks.ts";
-
-/** The engine, the installation and the settings of a `DockerRuntime`. */
-export interface DockerRuntimeOptions {
-  readonly engine: EngineApi;
-  /** Distinguishes this installation's containers from those of others on the same engine. */
-  readonly installation: string;
-  /** Where servers of this installation record which instances they are starting, and how programs ended. */
-  readonly folder: string;
-  readonly log?: Log;
-  /** Labels that containers and networks carry in addition to Slipway's own. */
-  readonly labels?: Readonly<Record<string, string>>;
-  /** Starts supervising with the first instance that it starts. */
-  readonly watchOnStart?: boolean;
-  /** Age at which a resource without a container counts as left behind by a killed server. Defaults to 10 minutes. */
-  readonly leftAfterMs?: number;
-  /** For an engine on another machine: how its published ports are reached from here. */
-  readonly reach?: ReachPort;
-}
 
 type Grace = Pick<RemovalOptions, "graceMs">;
 
 const INSTANCE = /^[A-Za-z0-9_-]{1,200}$/;
 const AT_ONCE = 32;
-const LONGEST_GRACE_S = 300;
 const LEFT_AFTER_MS = 600_000;
 
 /**
@@ -96,8 +79,8 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings, A
   readonly #leftAfterMs: number;
   readonly #watchOnStart: boolean;
   #supervised: Promise<void> | undefined;
-  /** Tasks that this server runs on instances. */
-  readonly #tasks = new Map<string, Promise<unknown>>();
+  readonly #tasks = new InstanceTasks();
+  readonly #stops: ContainerStops;
 
   constructor(options: DockerRuntimeOptions) {
     const {
@@ -134,6 +117,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings, A
       isDistant: reach !== undefined,
     });
     this.#usage = new ContainerUsage(engine);
+    this.#stops = new ContainerStops(engine, this.#departures);
     const watched = {
       ended: (id: string, ending: ReportedEnding) => this.#ended(id, ending),
       look: (id: string) => this.#look(id),
@@ -189,14 +173,14 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings, A
 
   /** Rounds the grace period up to whole seconds, the engine's unit. Keeps the volumes of the scope. */
   async remove(instanceId: string, { graceMs, beforeForgetting }: RemovalOptions): Promise<void> {
-    await this.#alone(instanceId, async () => {
+    await this.#tasks.run(instanceId, "remove this", async () => {
       for (let record; (record = await this.#own.find(instanceId));) {
         if (this.#own.isAdopted(record))
-          return stopAdopted(record, () => this.#leave(record!, "stop", graceMs), beforeForgetting);
+          return stopAdopted(record, () => this.#stops.run(record!, "stop", graceMs), beforeForgetting);
         const { Id } = record;
         const scope = scopeOf(record.Config.Labels);
         // A container that cannot be stopped, for whatever reason, is removed by force.
-        await this.#leave(record, "stop", graceMs).catch(ignoreRefusal);
+        await this.#stops.run(record, "stop", graceMs).catch(ignoreRefusal);
         await beforeForgetting?.();
         await this.#departures.run(scope, () => this.#own.remove(Id));
         await this.#networks.release(scope);
@@ -204,15 +188,15 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings, A
       }
       await this.#files.forget(instanceId);
       this.#notes.forget(instanceId);
-    }).catch(refused("remove this"));
+    });
   }
 
   async restart(instanceId: string, { graceMs }: Grace): Promise<Instance> {
-    return this.#alone(instanceId, async () => {
+    return this.#tasks.run(instanceId, "restart this", async () => {
       const record = await this.#own.find(instanceId);
       if (!record) throw notFound("instance");
       if (this.#own.isAdopted(record)) {
-        await this.#leave(record, "restart", graceMs);
+        await this.#stops.run(record, "restart", graceMs);
         return this.#described(await this.#own.find(instanceId));
       }
       const { restarts } = await this.#described(record);
@@ -221,18 +205,18 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings, A
       // container first would leave it stopped if this server died.
       const rests = record.State.Status === "exited";
       if (rests) await noteRestarts(this.#engine, this.#own, record, restarts + 1);
-      await this.#leave(record, "restart", graceMs);
+      await this.#stops.run(record, "restart", graceMs);
       if (!rests) await noteRestarts(this.#engine, this.#own, record, restarts + 1);
       return this.#described(await this.#own.inspect(record.Id));
-    }).catch(refused("restart this"));
+    });
   }
 
   async introduce(instanceId: string): Promise<void> {
-    await this.#alone(instanceId, async () => {
+    await this.#tasks.run(instanceId, "introduce this", async () => {
       const record = await this.#own.find(instanceId);
       if (!record) throw notFound("instance");
       await this.#names.introduce(record);
-    }).catch(refused("introduce this"));
+    });
   }
 
   async usage(instanceId: string): Promise<InstanceUsage | undefined> {
@@ -311,31 +295,6 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings, A
     this.#notes.sweep(new Set(ids), this.#leftAfterMs);
     for (const left of [this.#names, this.#networks, this.#files]) {
       await left.sweep(this.#leftAfterMs).catch(ignoreRefusal);
-    }
-  }
-
-  /** Stops or restarts a container. */
-  async #leave(record: ContainerRecord, how: "stop" | "restart", graceMs: number): Promise<void> {
-    const request = this.#inGrace(record, graceMs);
-    const end = () => this.#engine.request("POST", `/containers/${record.Id}/${how}`, request);
-    await this.#departures.run(scopeOf(record.Config.Labels), end);
-  }
-
-  /** Prefers the container's own stop timeout if that is longer, up to 300 s. */
-  #inGrace({ Config }: ContainerRecord, graceMs: number) {
-    const seconds = Math.max(Math.ceil(graceMs / 1_000), Math.min(Config.StopTimeout ?? 0, LONGEST_GRACE_S));
-    return { query: { t: seconds }, timeoutMs: seconds * 1_000 + this.#engine.answerMs };
-  }
-
-  /** Runs one task at a time for each instance. */
-  async #alone<T>(instanceId: string, task: () => Promise<T>): Promise<T> {
-    const before = this.#tasks.get(instanceId) ?? Promise.resolve();
-    const run = before.then(task, task);
-    this.#tasks.set(instanceId, run);
-    try {
-      return await run;
-    } finally {
-      if (this.#tasks.get(instanceId) === run) this.#tasks.delete(instanceId);
     }
   }
 }
