@@ -3,7 +3,8 @@ import type { RepositoryName } from "../../domain/githost/repository.ts";
 import type { HostHook } from "../../domain/githost/host_hook.ts";
 import type { GitHooks, HookSettings } from "../../ports/githost/git_hooks.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
-import type { MemoryGitHostState, MemoryRepository } from "./git_host.ts";
+import type { MemoryGitHostState } from "./git_host.ts";
+import type { MemoryRepository } from "./git_host_data.ts";
 
 /** The webhooks of a git host in memory. */
 export class MemoryGitHooks implements GitHooks {

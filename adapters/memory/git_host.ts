@@ -6,72 +6,23 @@ import {
   repositoryNotFound,
 } from "../../domain/githost/host_failures.ts";
 import type { CommitStatus } from "../../domain/githost/commit_status.ts";
-import type { HostInstallation } from "../../domain/githost/app_installation.ts";
 import type { OAuthGrant } from "../../domain/githost/oauth_grant.ts";
 import type { GitAccount, Repository, RepositoryName } from "../../domain/githost/repository.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { HostHook } from "../../domain/githost/host_hook.ts";
-import type { HookSettings } from "../../ports/githost/git_hooks.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import { MemoryClock } from "./clock.ts";
+import {
+  type MemoryDeviceLogin,
+  type MemoryFiles,
+  type MemoryGitHostFault,
+  type MemoryInstallation,
+  type MemoryRepository,
+  type MemoryRepositorySpec,
+  type MemoryTokenOwner,
+  repositoryOf,
+} from "./git_host_data.ts";
 import { APP_AUTHOR, followBranches, type MemoryComment, type MemoryPullRequest } from "./host_pull_requests.ts";
-
-/** Contents of a branch by path. */
-export type MemoryFiles = Readonly<
-  Record<string, string | Uint8Array | { readonly link: string } | { readonly submodule: string }>
->;
-
-/** A repository to put on the simulated git host. */
-export interface MemoryRepositorySpec {
-  readonly owner: string;
-  readonly name: string;
-  /** Defaults to `true`. */
-  readonly private?: boolean;
-  readonly description?: string | null;
-  readonly language?: string | null;
-  /** Files by branch. Defaults to an empty branch `main`; the first branch is the default one. */
-  readonly branches?: Readonly<Record<string, MemoryFiles>>;
-  readonly protectedBranches?: readonly string[];
-}
-
-/** A branch of a simulated repository. */
-export interface MemoryBranch {
-  readonly sha: string;
-  readonly protected: boolean;
-  readonly files: MemoryFiles;
-}
-
-/** A repository of the simulated git host. */
-export interface MemoryRepository {
-  readonly repository: Repository;
-  readonly branches: Map<string, MemoryBranch>;
-  readonly hooks: Map<number, HostHook & { readonly settings: HookSettings }>;
-  /** All statuses that were set, oldest first, by commit; commits that are not at the tip of a branch are listed here. */
-  readonly statuses: Map<string, CommitStatus[]>;
-  readonly pulls: Map<number, MemoryPullRequest>;
-  /** The comments on all pull requests by id, oldest first. */
-  readonly comments: Map<number, MemoryComment>;
-}
-
-/** What the simulated git host does with every request: nothing answers, or its rate limit is used up. */
-export type MemoryGitHostFault = "down" | { readonly rateLimitedForSeconds: number };
-
-/** The owner of a token, with the token's scopes. */
-export interface MemoryTokenOwner {
-  readonly login: string;
-  readonly scopes: readonly string[];
-  readonly expiresAt: Date | null;
-}
-
-interface MemoryInstallation extends HostInstallation {
-  readonly repositories: "all" | readonly string[];
-}
-
-interface MemoryDeviceLogin {
-  readonly userCode: string;
-  state: "pending" | "denied" | "expired" | { readonly login: string };
-}
 
 /** The scopes of tokens that are issued without others. */
 export const ALL_SCOPES: readonly string[] = ["admin:repo_hook", "delete_repo", "read:org", "repo"];
@@ -133,35 +84,14 @@ export class MemoryGitHostState {
 
   addRepository(spec: MemoryRepositorySpec): Repository {
     const path = `${spec.owner}/${spec.name}`;
-    const branches = Object.entries(spec.branches ?? { main: {} });
-    const repository: Repository = {
+    const made = repositoryOf(spec, {
       id: this.number(),
-      name: spec.name,
-      fullName: path,
-      owner: spec.owner,
-      private: spec.private ?? true,
-      defaultBranch: branches[0]?.[0] ?? "main",
-      description: spec.description ?? null,
-      language: spec.language ?? null,
-      htmlUrl: `${this.webUrl}/${path}`,
-      cloneUrl: `${this.webUrl}/${path}.git`,
+      url: `${this.webUrl}/${path}`,
       pushedAt: this.clock.now(),
-    };
-    const isProtected = new Set(spec.protectedBranches);
-    this.repositories.set(path.toLowerCase(), {
-      repository,
-      branches: new Map(
-        branches.map(([name, files]) => [
-          name,
-          { sha: this.sha(`${path} ${name} ${this.number()}`), protected: isProtected.has(name), files },
-        ]),
-      ),
-      hooks: new Map(),
-      statuses: new Map(),
-      pulls: new Map(),
-      comments: new Map(),
+      shaOf: (branch) => this.sha(`${path} ${branch} ${this.number()}`),
     });
-    return repository;
+    this.repositories.set(path.toLowerCase(), made);
+    return made.repository;
   }
 
   /** Returns the commit at the tip of a branch. */

@@ -17,7 +17,8 @@ import { Secret } from "../../domain/secret.ts";
 import type { GitRepositories, RepositoryPath } from "../../ports/githost/git_repositories.ts";
 import type { HostAccess } from "../../ports/githost/host_access.ts";
 import { copied } from "./copied.ts";
-import type { MemoryBranch, MemoryFiles, MemoryGitHostState } from "./git_host.ts";
+import type { MemoryGitHostState } from "./git_host.ts";
+import type { MemoryBranch, MemoryFiles } from "./git_host_data.ts";
 
 const CLONE_TOKEN_MS = 3_599_000;
 

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { MemoryFiles, MemoryRepository } from "../../../adapters/memory/git_host.ts";
+import type { MemoryFiles, MemoryRepository } from "../../../adapters/memory/git_host_data.ts";
 import { followBranches, type MemoryPullRequest } from "../../../adapters/memory/host_pull_requests.ts";
 import type { RepositoryName } from "../../../domain/githost/repository.ts";
 import type { HostFault, HostRepositorySpec } from "../../contracts/git_host_setup.ts";

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { MemoryBranch, MemoryFiles, MemoryRepository } from "../../../../adapters/memory/git_host.ts";
+import type { MemoryBranch, MemoryFiles, MemoryRepository } from "../../../../adapters/memory/git_host_data.ts";
 import type { MemoryPullRequest } from "../../../../adapters/memory/host_pull_requests.ts";
 import { git } from "../git_server.ts";
 

@@ -1,4 +1,4 @@
-import type { MemoryRepository } from "../../../../adapters/memory/git_host.ts";
+import type { MemoryRepository } from "../../../../adapters/memory/git_host_data.ts";
 import { APP_AUTHOR, MAX_COMMENT, type MemoryComment } from "../../../../adapters/memory/host_pull_requests.ts";
 import { HostAnswer } from "./host_answer.ts";
 import { demand, type HostCaller, owns } from "./host_caller.ts";

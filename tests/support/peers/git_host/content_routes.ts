@@ -1,4 +1,4 @@
-import type { MemoryFiles, MemoryRepository } from "../../../../adapters/memory/git_host.ts";
+import type { MemoryFiles, MemoryRepository } from "../../../../adapters/memory/git_host_data.ts";
 import { HostAnswer } from "./host_answer.ts";
 import { demand } from "./host_caller.ts";
 import { type HostRequest, type HostRoute, repositoryOf } from "./host_route.ts";

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from "node:crypto";
-import type { MemoryRepository } from "../../../../adapters/memory/git_host.ts";
+import type { MemoryRepository } from "../../../../adapters/memory/git_host_data.ts";
 import { Secret } from "../../../../domain/secret.ts";
 import type { HostAccess } from "../../../../ports/githost/host_access.ts";
 import type { EmulatedHostState } from "./emulated_host_state.ts";

@@ -1,4 +1,4 @@
-import type { MemoryRepository } from "../../../../adapters/memory/git_host.ts";
+import type { MemoryRepository } from "../../../../adapters/memory/git_host_data.ts";
 import type { EmulatedHostState } from "./emulated_host_state.ts";
 import { HostAnswer } from "./host_answer.ts";
 import { type HostCaller, sees } from "./host_caller.ts";

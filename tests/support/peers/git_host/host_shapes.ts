@@ -1,5 +1,5 @@
 import type { components } from "@octokit/openapi-types";
-import type { MemoryRepository } from "../../../../adapters/memory/git_host.ts";
+import type { MemoryRepository } from "../../../../adapters/memory/git_host_data.ts";
 import type { GitAccount } from "../../../../domain/githost/repository.ts";
 import { APP_PERMISSIONS, type EmulatedHostState } from "./emulated_host_state.ts";
 

@@ -1,4 +1,4 @@
-import type { MemoryRepository } from "../../../../adapters/memory/git_host.ts";
+import type { MemoryRepository } from "../../../../adapters/memory/git_host_data.ts";
 import { Secret } from "../../../../domain/secret.ts";
 import { userOf } from "./account_routes.ts";
 import { HostAnswer } from "./host_answer.ts";
