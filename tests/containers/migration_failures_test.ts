@@ -128,7 +128,7 @@ describe("scanning and adopting fail", () => {
     await server.exec(["pkill", "-STOP", "-x", "dockerd"]);
     const scanning = migrating.scan();
     // Two connections find the engine, the others ask it something.
-    const waiting = async () => /^\S+ +\S+ +(\d+) .*docker\.sock/m.exec(await server.exec(["ss", "-Hxl"]))?.[1];
+    const waiting = async () => /^\S+ +\S+ +(\d+) .*run\/docker\.sock/m.exec(await server.exec(["ss", "-Hxl"]))?.[1];
     await eventually(waiting, (count) => Number(count) > 2);
     await server.kill();
     const error = `Cannot inspect "${migrating.name}": its container engine stopped answering. Check that it runs there, then try again`;
