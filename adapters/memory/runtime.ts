@@ -1,5 +1,5 @@
 import { CRASH_LOOP } from "../../domain/deployments/crash_loop.ts";
-import { adoptedInstance } from "../../domain/deployments/instance_id.ts";
+import { adoptedInstance, serverOf } from "../../domain/deployments/instance_id.ts";
 import { endingNote } from "../../domain/deployments/ending.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
@@ -8,6 +8,7 @@ import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
 import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 import type {
   Instance,
+  InstanceListOptions,
   InstanceUsage,
   OutputLine,
   OutputQuery,
@@ -86,8 +87,9 @@ export class MemoryRuntime implements Runtime, AdoptedContainers, InstanceEnding
     return running && shown(running);
   }
 
-  async list(): Promise<readonly Instance[]> {
-    return Array.from(this.#running.values(), shown);
+  async list({ server }: InstanceListOptions = {}): Promise<readonly Instance[]> {
+    const all = Array.from(this.#running.values(), shown);
+    return server === undefined ? all : all.filter(({ instanceId }) => serverOf(instanceId) === server);
   }
 
   async remove(instanceId: string, { beforeForgetting }: Partial<RemovalOptions> = {}): Promise<void> {

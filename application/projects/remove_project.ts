@@ -7,6 +7,7 @@ import type { Runtime } from "../../ports/services/runtime.ts";
 import type { ServerEngines } from "../../ports/servers/server_engines.ts";
 import type { Volumes } from "../../ports/services/volumes.ts";
 import { cancelAll, type CancelAllPorts } from "../deployments/cancel_all.ts";
+import { instancesAt } from "../services/instances_at.ts";
 import { stopInstances } from "../services/stop_instances.ts";
 import { stopServing, type StopServingPorts } from "../deployments/stop_serving.ts";
 import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.ts";
@@ -36,7 +37,7 @@ export interface RemovalOptions {
  * meanwhile waits for the same removal.
  */
 export function removeProject(ports: RemoveProjectPorts) {
-  const { deployments, installation, projects, runtime } = ports;
+  const { deployments, installation, projects } = ports;
   const find = findProject(ports);
   const endAll = cancelAll(ports);
   const inTime = answerInTime(ports);
@@ -67,8 +68,7 @@ export function removeProject(ports: RemoveProjectPorts) {
     const kept = volumeScopes(id, all);
     if (!(await projects.remove(organizationId, id))) throw notFound("project");
     // If the server is killed here, the sweep removes the rest.
-    const instances = await runtime.list({ containers: kept.isInContainers });
-    const own = instances.filter(({ projectId }) => projectId === id);
+    const own = (await instancesAt(ports, all)).filter(({ projectId }) => projectId === id);
     await Promise.all([stopServing(ports, kept.scopes), stopInstances(ports, own)]);
     return kept;
   }

@@ -1,7 +1,7 @@
 import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { usesContainers } from "../../domain/deployments/instance_id.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
+import { instancesAt } from "./instances_at.ts";
 import { stopInstances } from "./stop_instances.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function removeInstances(
     live?.deployment.id === id ? [] : live?.deployment.services.map(({ instanceId }) => instanceId),
   );
   const referred = new Set(services.map(({ instanceId }) => instanceId));
-  const own = (await runtime.list({ containers: usesContainers(deployment) })).filter(
+  const own = (await instancesAt({ runtime }, [deployment])).filter(
     ({ deploymentId, instanceId }) => (deploymentId === id || referred.has(instanceId)) && !needed.has(instanceId),
   );
   await stopInstances({ runtime }, own);

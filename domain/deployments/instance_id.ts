@@ -69,6 +69,15 @@ export function deploymentOfInstance(instanceId: string): string {
   return instanceId.slice(0, instanceId.indexOf("-"));
 }
 
+/**
+ * Returns the servers that a deployment may have instances on, with `null` for this machine: the one that it was deployed
+ * to, and those of former services that still run in place of failed ones.
+ */
+export function serversOf({ plan, services }: Pick<Deployment, "plan" | "services">): ReadonlySet<string | null> {
+  const taken = services.flatMap(({ instanceId }) => (instanceId === null ? [] : [serverOf(instanceId)]));
+  return new Set([plan.serverId ?? null, ...taken]);
+}
+
 /** Returns whether any service of a deployment was, or may have been, started in a container. */
 export function inContainers({ services }: Pick<Deployment, "services">): boolean {
   return services.some(({ instanceId }) => instanceId !== null && runnableKindOf(instanceId) === "image");

@@ -1,9 +1,10 @@
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import { deploymentOfInstance, usesContainers } from "../../../domain/deployments/instance_id.ts";
+import { deploymentOfInstance } from "../../../domain/deployments/instance_id.ts";
 import type { Deployments } from "../../../ports/deployments/deployments.ts";
 import type { LiveReleases } from "../../../ports/deployments/live_releases.ts";
 import type { ReleaseFolders } from "../../../ports/deployments/release_folders.ts";
 import type { Runtime } from "../../../ports/services/runtime.ts";
+import { instancesAt } from "../../services/instances_at.ts";
 
 export interface DropArtifactPorts {
   readonly deployments: Deployments;
@@ -22,8 +23,7 @@ export async function dropArtifact(
 ): Promise<void> {
   const { id, artifactOf, projectId } = deployment;
   const artifact = artifactOf ?? id;
-  const containers = usesContainers(deployment);
-  if ((await runtime.list({ containers })).some(({ deploymentId }) => deploymentId === id)) return;
+  if ((await instancesAt({ runtime }, [deployment])).some(({ deploymentId }) => deploymentId === id)) return;
   const live = await liveReleases.find(projectId);
   if (live && runsPartOf(live.deployment, id)) return;
   const all = await deployments.ofProject(projectId);

@@ -1,7 +1,8 @@
 import type { Deployment } from "../../../../domain/deployments/deployment.ts";
-import { adoptedInstance, usesContainers } from "../../../../domain/deployments/instance_id.ts";
+import { adoptedInstance } from "../../../../domain/deployments/instance_id.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
 import { isInUse } from "../../../services/instance_in_use.ts";
+import { instancesAt } from "../../../services/instances_at.ts";
 import { cleanImages } from "../../cleanup/clean_images.ts";
 import type { BackgroundPorts, Run } from "../run.ts";
 import { STOP_GRACE_MS } from "./changeover.ts";
@@ -18,13 +19,11 @@ const FOLLOW_MS = 1_000;
  * Adopted containers are stopped at once: they have no visitors here, and no list that the sweep could find them in.
  */
 export async function retire(run: RetireRun, live: Pick<Deployment, "services"> = run.deployment): Promise<void> {
-  const { runtime } = run.ports;
   const { deployment } = run;
   if (deployment.environment === "preview") return;
   const needed = new Set(live.services.map(({ instanceId }) => instanceId));
   const replaced = deployment.replaces === null ? undefined : await run.ports.deployments.get(deployment.replaces);
-  const containers = usesContainers(deployment) || (replaced !== undefined && usesContainers(replaced));
-  const former = (await runtime.list({ containers })).filter(
+  const former = (await instancesAt(run.ports, replaced ? [deployment, replaced] : [deployment])).filter(
     ({ projectId, instanceId }) => projectId === deployment.projectId && !needed.has(instanceId),
   );
   await stopAdopted(run, replaced, needed);
