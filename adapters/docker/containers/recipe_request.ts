@@ -32,6 +32,8 @@ export function recipeRequest(
     HostConfig: {
       RestartPolicy: plain.HostConfig["RestartPolicy"],
       ...hostConfig,
+      // Its recipe may restart it when it fails, but a failed one-shot service has to stay as it ended.
+      ...(request.oneShot && { RestartPolicy: plain.HostConfig["RestartPolicy"] }),
       ...(hasLimits && picked(plain.HostConfig, LIMITS)),
       ...(!sharesNetwork && networkOf(hostConfig, plain.HostConfig)),
       Mounts: [...((hostConfig["Mounts"] as unknown[] | undefined) ?? []), ...setting.mounts],

@@ -65,17 +65,21 @@ const SETTING: ContainerSetting = {
   image: {} as ContainerSetting["image"],
 };
 
+interface Requested {
+  readonly own?: Partial<ContainerSpec>;
+  readonly setting?: Partial<ContainerSetting>;
+  readonly oneShot?: boolean;
+}
+
 /** The engine's request of an adopted service with these settings of its own. */
-function requested(
-  recipe: ReturnType<typeof openRecipe>,
-  { own = {}, setting = {} }: { own?: Partial<ContainerSpec>; setting?: Partial<ContainerSetting> } = {},
-) {
+function requested(recipe: ReturnType<typeof openRecipe>, { own = {}, setting = {}, oneShot = false }: Requested = {}) {
   const request: RunRequest<RunnableImage> = {
     instanceId: "instance",
     deploymentId: "dep_1",
     projectId: "prj_1",
     service: "web",
     scope: "prj_1",
+    oneShot,
     environment: new Map([["COLOR", new Secret("blue")]]),
     runs: { kind: "image", image: "sha256:1", command: null, ports: [80], container: { ...PLAIN_CONTAINER, ...own } },
   };
@@ -181,6 +185,12 @@ describe("recipeRequest()", () => {
 
   test("restarts like every other service once the policy was changed", () => {
     expect(requested(opened(["restart"])).HostConfig.RestartPolicy).toEqual({ Name: "unless-stopped" });
+  });
+
+  test("never restarts a one-shot service, whatever its recipe says", () => {
+    expect(opened().hostConfig["RestartPolicy"]).toMatchObject({ Name: "on-failure" });
+    expect(requested(opened(), { oneShot: true }).HostConfig.RestartPolicy).toEqual({ Name: "no" });
+    expect(requested(opened(["restart"]), { oneShot: true }).HostConfig.RestartPolicy).toEqual({ Name: "no" });
   });
 
   test("mounts only the volumes of the service once they were changed", () => {
