@@ -8,6 +8,7 @@ import type { LiveRelease, LiveReleases } from "../../ports/deployments/live_rel
 import type { Log } from "../../ports/system/log.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
 import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "../services/ensure_services.ts";
+import { oneShotsOf } from "../services/one_shots_of.ts";
 import { publicServices } from "../../domain/services/public_services.ts";
 import { firstRoutesTo, namesReadAhead, type ServePorts } from "../services/service_routes.ts";
 
@@ -133,14 +134,28 @@ export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<
     // meanwhile.
     const standing = (await ports.runtime.list()).filter((instance) => !isStopped(instance));
     const there = new Set([...standing.map(({ instanceId }) => instanceId), ...(await standingAdopted(ports, live))]);
-    const gone = live.filter(({ deployment: { services } }) =>
-      services.some(({ instanceId, status }) => instanceId !== null && status !== "done" && !there.has(instanceId)),
-    );
     const lost: string[] = [];
-    for (const release of gone) if (!(await isBeingChanged(ports, release))) lost.push(release.deployment.id);
+    for (const release of live) {
+      if ((await misses(ports, release, there)) && !(await isBeingChanged(ports, release)))
+        lost.push(release.deployment.id);
+    }
     if (lost.length === 0) return;
     await restore({ only: new Set(lost), back: (key) => ports.liveReleases.announce(key) });
   };
+}
+
+/** Whether an instance of a release is not there although it should run; one-shot services have ended by themselves. */
+async function misses(
+  ports: RestoreReleasesPorts,
+  { deployment }: LiveRelease,
+  there: ReadonlySet<string>,
+): Promise<boolean> {
+  const gone = deployment.services.filter(
+    ({ instanceId, status }) => instanceId !== null && status !== "done" && !there.has(instanceId),
+  );
+  if (gone.length === 0) return false;
+  const oneShots = await oneShotsOf(ports, deployment);
+  return gone.some(({ name }) => !oneShots.has(name));
 }
 
 /** The adopted containers of live releases that run, or cannot be looked at now. No list has them. */

@@ -1,5 +1,6 @@
 import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { adoptedInstance } from "../../domain/deployments/instance_id.ts";
 import { SOLE_SERVICE } from "../../domain/services/sole_service.ts";
 import { howItEnded } from "../../domain/deployments/ending.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
@@ -8,11 +9,14 @@ import { variablesFor } from "../../domain/projects/service_variables.ts";
 import { sameValues } from "../../domain/projects/variable.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
+import type { ServiceSets } from "../../ports/deployments/service_sets.ts";
 import type { Instance, InstanceUsage, Runtime } from "../../ports/services/runtime.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.ts";
 import { deploymentVariables } from "../deployments/deployment_variables.ts";
 import { findDeployment } from "../deployments/find_deployment.ts";
+import { isStopped } from "./ensure_services.ts";
+import { oneShotsOf } from "./one_shots_of.ts";
 
 const GRACE_MS = 10_000;
 const LOOK_MS = 50;
@@ -20,6 +24,7 @@ const LOOK_MS = 50;
 export interface InstancePorts {
   readonly deployments: Deployments;
   readonly runtime: Runtime;
+  readonly serviceSets: ServiceSets;
 }
 
 /** Returns the running instances of a deployment. */
@@ -137,9 +142,22 @@ function nothingRuns(why: string): Failure {
   return invalid("nothing_runs", `Cannot restart: ${why}`);
 }
 
-async function running({ runtime }: InstancePorts, { services }: Deployment): Promise<readonly Instance[]> {
-  const found = await Promise.all(
-    services.map(({ instanceId }) => (instanceId ? runtime.find(instanceId) : undefined)),
-  );
-  return found.filter((instance) => instance !== undefined);
+/**
+ * Returns the instances of a deployment. An engine cannot tell an adopted job that ran to its end from a service that was
+ * stopped, but the record of the service can.
+ */
+async function running(ports: InstancePorts, deployment: Deployment): Promise<readonly Instance[]> {
+  const ids = deployment.services.flatMap(({ instanceId }) => instanceId ?? []);
+  const found = await Promise.all(ids.map((instanceId) => ports.runtime.find(instanceId)));
+  const instances = found.filter((instance) => instance !== undefined);
+  if (!instances.some(isStoppedAdopted)) return instances;
+  const oneShots = await oneShotsOf(ports, deployment);
+  return instances.map((instance) => {
+    if (!isStoppedAdopted(instance) || !oneShots.has(instance.service)) return instance;
+    return { ...instance, exit: { ...instance.exit!, reason: "exited" } };
+  });
+}
+
+function isStoppedAdopted(instance: Instance): boolean {
+  return isStopped(instance) && adoptedInstance(instance.instanceId) !== undefined;
 }

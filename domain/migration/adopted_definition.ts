@@ -2,6 +2,7 @@ import { Failure } from "../failure.ts";
 import { givenServices } from "../services/given_services.ts";
 import type { ServiceDefinition, ServiceHealthcheck } from "../services/service_definition.ts";
 import type { NamedContainer } from "./adopted_names.ts";
+import { isFinishedJob } from "./finished_job.ts";
 import { fullReference } from "./image_reference.ts";
 import type { FoundContainer, FoundHealth, FoundMount, FoundPort } from "./inventory.ts";
 import { maskedText, maskedWords } from "./secret_looking.ts";
@@ -34,6 +35,7 @@ export function adoptedDefinition(
     volumes: container.mounts.flatMap(volumeText),
     dependsOn: dependenciesIn(service, all),
     restart: container.restart,
+    ...(isFinishedJob(container) && { oneShot: true }),
     ...(container.healthcheck && { healthcheck: healthText(container.healthcheck) }),
     ...resourcesOf(container),
   };

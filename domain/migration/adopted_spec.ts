@@ -34,9 +34,10 @@ export function adoptedSpec(spec: ServiceSpec, definition: ServiceDefinition, ad
 /** Returns the record of a service as its container was found, to compare it with what the project wants now. */
 export function foundRecord(spec: ServiceSpec, adopted: AdoptedService): ServiceRecord {
   const recipe = { text: adopted.recipe.reveal(), without: [] };
+  const { oneShot = false } = adopted.definition;
   const environment = Object.fromEntries(Array.from(adopted.environment, ([key, value]) => [key, value.reveal()]));
   return {
-    spec: { ...spec, environment, ports: [], container: { ...PLAIN_CONTAINER, recipe } },
+    spec: { ...spec, environment, ports: [], oneShot, container: { ...PLAIN_CONTAINER, recipe } },
     image: adopted.imageId,
     madeFrom: null,
   };

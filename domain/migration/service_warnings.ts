@@ -1,9 +1,12 @@
+import { isFinishedJob } from "./finished_job.ts";
 import { isImageId } from "./image_reference.ts";
 import type { FoundContainer } from "./inventory.ts";
 import type { StackService } from "./stack.ts";
 
 const SOCKETS = /\/(?:docker|podman|containerd|crio)\.sock$/;
 const STATE_WORDS: Readonly<Record<string, string>> = { created: "was never started", exited: "has stopped" };
+const LEFT_ALONE =
+  "It becomes a one-shot service, which the first deployment leaves alone. Set its oneShot to false if it should run";
 /** Networks that every engine has. */
 const BUILT_IN = ["bridge", "host", "none", "podman", "default", "slirp4netns", "pasta"];
 
@@ -30,10 +33,12 @@ export function serviceWarnings(service: StackService): readonly string[] {
 }
 
 function stateWarnings(containers: readonly FoundContainer[]): readonly string[] {
-  const stopped = containers.filter(({ state }) => state !== "running");
+  const finished = containers.filter(isFinishedJob).map(({ name }) => `${name} ran to its end`);
+  const stopped = containers.filter((container) => container.state !== "running" && !isFinishedJob(container));
   const names = stopped.map(({ name, state }) => `${name} ${STATE_WORDS[state] ?? `is ${state}`}`);
   return [
     ...(names.length === 0 ? [] : [`${names.join(", ")}. Adopting does not start it, the first deployment does`]),
+    ...(finished.length === 0 ? [] : [`${finished.join(", ")}. ${LEFT_ALONE}`]),
     ...(containers.some(({ removedAtEnd }) => removedAtEnd)
       ? ["it was started with --rm, so the engine removes it when it ends. Its first deployment keeps it"]
       : []),

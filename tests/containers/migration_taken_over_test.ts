@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { AdoptedShop } from "../support/apps/adopted_shop.ts";
+import { handMadeShop } from "../support/apps/hand_made_shop.ts";
 import { type Inspected, type KnownServer, type Migrating, migrating } from "../support/apps/taken_over.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -115,6 +116,37 @@ describe("a container that a project has taken over", () => {
     expect(await shop.originals()).toEqual(before);
     expect(await server.docker("volume", "ls", "--quiet")).toBe(volumes);
     expect(await shop.page(shop.shop.apiPort)).toBe("files");
+  });
+});
+
+describe("an adopted job that ran to its end", () => {
+  test("never runs again by itself, and once more after a change, without the restarts of its recipe", async () => {
+    const made = await handMadeShop(server);
+    const job = `${made.name}-migrate`;
+    const runs = ["--volume", `${made.name}_runs:/runs`];
+    const options = ["--name", job, "--restart", "on-failure", "--env", "STEP=1", ...runs];
+    await server.docker("run", ...options, "tiny:latest", "sh", "-c", "echo $STEP >>/runs/log; test $STEP != 3");
+    const log = () => server.docker("run", "--rm", ...runs, "tiny:latest", "cat", "/runs/log");
+    const { project, warnings } = await server.adopt(made.name, [`${made.name}/web`, job]);
+    expect(warnings.filter((warning) => warning.includes("ran to its end"))).toHaveLength(1);
+    const shop = new AdoptedShop(server, made, project);
+    const before = await server.untouched(job);
+    const first = await project.deployed();
+    expect(await shop.statuses(first)).toEqual({ web: "unchanged", [job]: "unchanged" });
+    const { body } = await project.call("GET", `/api/deployments/${first}/info`);
+    expect(body.data.services).toMatchObject([
+      { name: "web", health: "healthy" },
+      { name: job, status: "exited", health: "done" },
+    ]);
+    const restarted = await project.call("POST", `/api/deployments/${first}/restart`);
+    expect(restarted.body.message).toBe("Restarted 1 service");
+    expect([await server.untouched(job), await log()]).toEqual([before, "1"]);
+    await shop.setVariable(`${job}/STEP`, "2");
+    expect(await shop.statuses(await project.deployed())).toEqual({ web: "unchanged", [job]: "done" });
+    await shop.setVariable(`${job}/STEP`, "3");
+    const failed = await project.deploy();
+    expect((await project.settled(failed)).status).toBe("partial_failure");
+    expect(await log()).toBe("1\n2\n3");
   });
 });
 

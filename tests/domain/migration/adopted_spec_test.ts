@@ -21,7 +21,7 @@ const VALUES: { readonly [Part in RecipePart]: readonly [ServiceDefinition[Part]
   volumes: [["data:/data"], ["data:/data:ro", "other:/other"]],
 };
 
-function definitionWith(parts: Partial<Pick<ServiceDefinition, RecipePart>>): ServiceDefinition {
+function definitionWith(parts: Partial<Pick<ServiceDefinition, RecipePart | "oneShot">>): ServiceDefinition {
   return { name: "web", image: IMAGE, ...parts };
 }
 
@@ -121,6 +121,18 @@ describe("foundRecord()", () => {
     const adopted = adoptedAs(definition);
     const record = wanted(definition, adopted, environment);
     expect(isSame(foundRecord(record.spec, adopted), record)).toBe(false);
+  });
+
+  test.each([
+    [true, true],
+    [false, undefined],
+    [undefined, undefined],
+    [undefined, true],
+    [true, undefined],
+  ])("of a one-shot service %p is what is wanted of one %p only if both run to completion, or neither", (was, is) => {
+    const adopted = adoptedAs(definitionWith({ ...(was !== undefined && { oneShot: was }) }));
+    const record = wanted(definitionWith({ ...(is !== undefined && { oneShot: is }) }), adopted);
+    expect(isSame(foundRecord(record.spec, adopted), record)).toBe((was ?? false) === (is ?? false));
   });
 
   test("is not what is wanted if the image is another one", () => {

@@ -141,6 +141,23 @@ describe("the definition of an adopted service", () => {
     expect(definitionOf(container).image).toBe(image);
   });
 
+  test.each<[FoundInput, boolean]>([
+    [{ state: "exited" }, true],
+    [{ state: "exited", restart: "on-failure" }, true],
+    [{ state: "exited", restart: "on-failure:3" }, true],
+    [{ state: "exited", restart: "always" }, false],
+    [{ state: "exited", restart: "unless-stopped" }, false],
+    [{ state: "exited", exitCode: 1 }, false],
+    [{ state: "exited", exitCode: null }, false],
+    [{ state: "created" }, false],
+    [{ state: "dead" }, false],
+    [{ state: "running" }, false],
+  ])("of a container with %o is a one-shot: %p", (container, isOneShot) => {
+    const { definition, running } = adopt(found(container)).services[0]!;
+    expect(definition.oneShot).toBe(isOneShot ? true : undefined);
+    expect(running).toBe(container.state === "running");
+  });
+
   test("repeats the image's command beside an entrypoint of its own, which would clear it", () => {
     expect(definitionOf({ entrypoint: ["/entry"] })).toMatchObject({ entrypoint: ["/entry"], command: ["serve"] });
   });

@@ -17,7 +17,11 @@ describe("warnings", () => {
   });
 
   test.each<[string, FoundInput]>([
-    ["web has stopped", { state: "exited" }],
+    ["web has stopped. Adopting does not start it", { state: "exited", exitCode: 1 }],
+    ["web has stopped. Adopting does not start it", { state: "exited", restart: "always" }],
+    ["web was never started. Adopting does not start it", { state: "created" }],
+    ["web ran to its end. It becomes a one-shot service", { state: "exited" }],
+    ["web ran to its end. It becomes a one-shot service", { state: "exited", restart: "on-failure:3" }],
     ["Coolify manages it", { labels: { "coolify.managed": "true" } }],
     ["started with --rm", { removedAtEnd: true }],
     ["its image is gone from the server", { imageFacts: null }],
@@ -62,6 +66,19 @@ describe("warnings", () => {
     );
     const { warnings } = stackOf(inventoryOf(containers), new Map());
     expect(warnings).toEqual(["shop/web: it runs 2 times. Each container becomes a service of its own"]);
+  });
+
+  test("tell finished jobs from stopped services among the containers of a service", () => {
+    const containers = [0, 1, 0].map((exitCode, index) => {
+      const number = `${index + 1}`;
+      const labels = { "com.docker.compose.container-number": number };
+      return foundIn("shop", "job", { name: `shop-job-${number}`, state: "exited", exitCode, labels });
+    });
+    expect(stackOf(inventoryOf(containers), new Map()).warnings).toEqual([
+      "shop/job: it runs 3 times. Each container becomes a service of its own",
+      "shop/job: shop-job-2 has stopped. Adopting does not start it, the first deployment does",
+      "shop/job: shop-job-1 ran to its end, shop-job-3 ran to its end. It becomes a one-shot service, which the first deployment leaves alone. Set its oneShot to false if it should run",
+    ]);
   });
 
   test("list containers that the engine could not describe", () => {

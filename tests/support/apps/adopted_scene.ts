@@ -11,7 +11,15 @@ import { digestOf } from "./service_scene.ts";
 
 const NAMES = ["web", "api", "db"] as const;
 
-export type AdoptedName = (typeof NAMES)[number];
+/** The name of a job that ran to its end before it was adopted. */
+export const JOB = "migrate";
+
+export type AdoptedName = (typeof NAMES)[number] | typeof JOB;
+
+export interface AdoptedSceneOptions {
+  /** Whether the project also has a finished job. Defaults to `false`. */
+  readonly hasJob?: boolean;
+}
 
 /** A command that makes a service end right after its start. */
 export const BROKEN = "break";
@@ -31,24 +39,25 @@ export interface AdoptedScene extends AsyncDisposable {
   resting(): readonly string[];
 }
 
-/** Opens a scene with an adopted project of three services, each with a container that runs. */
-export async function adoptedScene(): Promise<AdoptedScene> {
+/** Opens a scene with an adopted project of three services, each with a container that runs, and perhaps a job. */
+export async function adoptedScene({ hasJob = false }: AdoptedSceneOptions = {}): Promise<AdoptedScene> {
   const scene = await EngineScene.open({ engine: { runtime: "docker" } });
   const { memory, by } = scene;
   const serverId = "srv_1";
   memory.runtime.scripts.set(BROKEN, { does: "ends", code: 3 });
   const { imageRegistry } = memory.serverEngines.of(serverId);
-  const services = NAMES.map((service, index): AdoptedService => {
+  const names = hasJob ? [...NAMES, JOB] : NAMES;
+  const services = names.map((service, index): AdoptedService => {
     const [image, id] = [digestOf(`${service}:1`), `${index + 1}`.repeat(64)];
     for (const name of [`${service}:1`, `docker.io/library/${service}:1`])
       imageRegistry.known.set(name, { image, port: null });
-    memory.runtime.putOutside({ id, image, isUp: true });
+    memory.runtime.putOutside({ id, image, isUp: service !== JOB });
     return adoptedService(service, { serverId, imageId: image, containerId: id });
   });
   const settings = { projectType: "services", services: services.map(({ definition }) => definition) } as const;
   const fields = { name: "Shop", slug: "shop", settings, location: "server", serverId } as const;
   const ports = { ...memory, baseDomain: SETTINGS.baseDomain, publicHost: "slipway.test" };
-  const variables = NAMES.map((name) => ({ key: `${name}/COLOR`, value: new Secret("blue"), secret: false }));
+  const variables = names.map((name) => ({ key: `${name}/COLOR`, value: new Secret("blue"), secret: false }));
   const project = await storeProject(ports, by, fields, (stored, freeName) =>
     memory.adoptions.create(stored, freeName, { services, variables }),
   );
@@ -71,8 +80,8 @@ function adoptedService(
     containerId,
     containerName: `shop-${service}-1`,
     imageId,
-    running: true,
-    definition: { name: service, image: `${service}:1` },
+    running: service !== JOB,
+    definition: { name: service, image: `${service}:1`, ...(service === JOB && { oneShot: true }) },
     environment: new Map([["COLOR", new Secret("blue")]]),
     recipe: new Secret("{}"),
   };

@@ -54,6 +54,7 @@ export const INVENTORY = inventoryOf(
       image: "redis:8",
       command: ["redis-server", "--requirepass", CANARY],
       state: "exited",
+      exitCode: 137,
       mounts: [{ type: "bind", source: "/srv/cache", target: "/data", readOnly: true, anonymous: false }],
       healthcheck: {
         test: ["CMD-SHELL", `redis-cli -a ${CANARY} ping`],
