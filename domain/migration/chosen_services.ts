@@ -1,5 +1,6 @@
 import { didYouMean } from "../did_you_mean.ts";
 import { conflict, invalid, invalidField } from "../failure.ts";
+import { REMOVED_AT_END } from "./service_warnings.ts";
 import { servicesIn, type Stack, type StackService } from "./stack.ts";
 
 const MAX_LISTED = 30;
@@ -35,6 +36,7 @@ function chosenOne(
   if (found.containers.length === 0) {
     throw invalidField(path, "there is no container of this service. Start it on the server first, then scan again");
   }
+  if (found.containers.some(({ removedAtEnd }) => removedAtEnd)) throw invalidField(path, REMOVED_AT_END);
   return found;
 }
 

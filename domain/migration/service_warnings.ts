@@ -7,6 +7,9 @@ const SOCKETS = /\/(?:docker|podman|containerd|crio)\.sock$/;
 const STATE_WORDS: Readonly<Record<string, string>> = { created: "was never started", exited: "has stopped" };
 const LEFT_ALONE =
   "It becomes a one-shot service, which the first deployment leaves alone. Set its oneShot to false if it should run";
+/** Why a container cannot be adopted whose original would be gone once its first deployment has stopped it. */
+export const REMOVED_AT_END =
+  "it was started with --rm, so the engine removes it, and its unnamed volumes, as soon as it stops. Start it without --rm first, then scan again";
 /** Networks that every engine has. */
 const BUILT_IN = ["bridge", "host", "none", "podman", "default", "slirp4netns", "pasta"];
 
@@ -39,9 +42,7 @@ function stateWarnings(containers: readonly FoundContainer[]): readonly string[]
   return [
     ...(names.length === 0 ? [] : [`${names.join(", ")}. Adopting does not start it, the first deployment does`]),
     ...(finished.length === 0 ? [] : [`${finished.join(", ")}. ${LEFT_ALONE}`]),
-    ...(containers.some(({ removedAtEnd }) => removedAtEnd)
-      ? ["it was started with --rm, so the engine removes it when it ends. Its first deployment keeps it"]
-      : []),
+    ...(containers.some(({ removedAtEnd }) => removedAtEnd) ? [REMOVED_AT_END] : []),
   ];
 }
 

@@ -28,6 +28,11 @@ const stack = stackOf(
     foundIn("shop", "db"),
     foundIn("blog", "web"),
     found({ name: "cache" }),
+    found({ name: "scratch", removedAtEnd: true }),
+    ...[false, true].map((removedAtEnd, index) => {
+      const labels = { "com.docker.compose.container-number": `${index + 1}` };
+      return foundIn("shop", "queue", { name: `shop-queue-${index + 1}`, labels, removedAtEnd });
+    }),
     found({ name: "slipway-app", labels: { "slipway.installation": "x" } }),
   ]),
   new Map([["shop", files]]),
@@ -68,10 +73,12 @@ describe("chosenServices()", () => {
   test.each([
     ["unknown/web", "there is no such service"],
     ["Cache", "there is no such service on the server"],
-    ["shop", "There are blog/web, shop/db, shop/web, shop/worker, cache"],
+    ["shop", "There are blog/web, shop/db, shop/queue, shop/web, shop/worker, cache, scratch"],
     ["worker", "there is no container of this service"],
     ["shop/worker", "Start it on the server first"],
     ["slipway-app", "Slipway started this container"],
+    ["scratch", "it was started with --rm, so the engine removes it, and its unnamed volumes, as soon as it stops"],
+    ["shop/queue", "Start it without --rm first, then scan again"],
   ])("refuses %s: %s", (name, why) => {
     const failure = refusal(name);
     expect(failure.kind).toBe("invalid");

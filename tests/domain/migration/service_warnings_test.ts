@@ -23,7 +23,10 @@ describe("warnings", () => {
     ["web ran to its end. It becomes a one-shot service", { state: "exited" }],
     ["web ran to its end. It becomes a one-shot service", { state: "exited", restart: "on-failure:3" }],
     ["Coolify manages it", { labels: { "coolify.managed": "true" } }],
-    ["started with --rm", { removedAtEnd: true }],
+    [
+      "it was started with --rm, so the engine removes it, and its unnamed volumes, as soon as it stops",
+      { removedAtEnd: true },
+    ],
     ["its image is gone from the server", { imageFacts: null }],
     [
       "its image app:1 exists on this server only",
