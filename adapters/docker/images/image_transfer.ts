@@ -1,22 +1,20 @@
 import { invalid } from "../../../domain/failure.ts";
-import type { ImageTransfer } from "../../../ports/deployments/image_transfer.ts";
-import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
+import type { ImageTransfer, TransferOptions } from "../../../ports/deployments/image_transfer.ts";
+import { sentImage } from "../../shared/sent_image.ts";
+import type { EngineApi } from "../engine/engine_api.ts";
 import { refused } from "../engine/refusals.ts";
 import { TarEntries } from "./tar_entries.ts";
+import { ThinnedArchive } from "./thinned_archive.ts";
 
 interface ImageRecord {
-  readonly Size: number;
   readonly RootFS?: { readonly Layers?: readonly string[] | null } | null;
 }
 
-interface SendOptions {
-  readonly signal: AbortSignal;
-  readonly log: (line: string) => void;
-}
+/** How an archive was received: with the bytes that were sent, or with the reason why the image is not there. */
+type Loaded = { readonly bytes: number } | { readonly cause: unknown };
 
 const MANIFEST = "manifest.json";
 const AT_ONCE = 8;
-const MEGABYTE = 1_000_000;
 
 /**
  * Copies images between two Docker Engines: one exports an archive, the other imports it. Layers that the other has are
@@ -31,38 +29,38 @@ export class DockerImageTransfer implements ImageTransfer {
     this.#to = to;
   }
 
-  async send(image: string, options: SendOptions): Promise<void> {
+  async send(image: string, options: TransferOptions): Promise<void> {
     await this.#send(image, options).catch(refused("copy the image to the server"));
   }
 
-  async #send(image: string, options: SendOptions): Promise<void> {
-    if (await this.#has(image)) return;
-    const record = await this.#from.known<ImageRecord>("GET", `/images/${image}/json`);
+  async #send(image: string, { log, signal }: TransferOptions): Promise<void> {
+    if (await this.#has(image, signal)) return;
+    const record = await this.#from.known<ImageRecord>("GET", `/images/${image}/json`, { signal });
     if (!record) throw invalid("image_missing", "Cannot copy the image to the server: it is gone from this machine");
     const layers = record.RootFS?.Layers ?? [];
-    const known = await this.#knownLayers(layers);
+    const known = await this.#knownLayers(layers, signal);
     if (known > 0) {
-      const sent = await this.#load(image, { ...options, without: await this.#files(image, known, options.signal) });
-      if (sent !== undefined) return options.log(sentence(sent, layers.length - known));
+      const loaded = await this.#load(image, await this.#files(image, known, signal), signal);
+      if ("bytes" in loaded) return log(sentImage({ ...loaded, layers: layers.length - known }));
     }
     // Some engines need every layer in the archive.
-    const sent = await this.#load(image, { ...options, without: new Set() });
-    if (sent === undefined) throw invalid("image_missing", "Cannot copy the image to the server: it did not accept it");
-    options.log(sentence(sent, layers.length));
+    const loaded = await this.#load(image, new Set(), signal);
+    if ("cause" in loaded) throw notAccepted(loaded.cause);
+    log(sentImage({ ...loaded, layers: layers.length }));
   }
 
-  async #has(image: string): Promise<boolean> {
-    return (await this.#to.known("GET", `/images/${image}/json`)) !== undefined;
+  async #has(image: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#to.known("GET", `/images/${image}/json`, { signal })) !== undefined;
   }
 
   /** Returns how many of the first layers the server has, as the first layers of one of its images. */
-  async #knownLayers(layers: readonly string[]): Promise<number> {
-    const listed = await this.#to.json<readonly { readonly Id: string }[]>("GET", "/images/json");
+  async #knownLayers(layers: readonly string[], signal: AbortSignal): Promise<number> {
+    const listed = await this.#to.json<readonly { readonly Id: string }[]>("GET", "/images/json", { signal });
     const waiting = [...listed];
     let most = 0;
     const look = async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const other = await this.#to.known<ImageRecord>("GET", `/images/${next.Id}/json`);
+        const other = await this.#to.known<ImageRecord>("GET", `/images/${next.Id}/json`, { signal });
         const theirs = other?.RootFS?.Layers ?? [];
         const first = layers.findIndex((layer, index) => theirs[index] !== layer);
         most = Math.max(most, first === -1 ? layers.length : first);
@@ -80,45 +78,23 @@ export class DockerImageTransfer implements ImageTransfer {
     return new Set(manifest?.Layers?.slice(0, count) ?? []);
   }
 
-  /** Sends the archive without these files. Returns the bytes that were sent; `undefined` if the image is not there then. */
-  async #load(
-    image: string,
-    { signal, without }: Pick<SendOptions, "signal"> & { readonly without: ReadonlySet<string> },
-  ): Promise<number | undefined> {
-    const entries = new TarEntries((name) => (without.has(name) ? "drop" : "keep"));
-    const archive = await this.#archive(image, signal);
-    let sent = 0;
-    const chunks = archive[Symbol.asyncIterator]();
-    const body = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        // A stream asks again only after something was enqueued, and all of a chunk may be left out.
-        for (const before = sent; sent === before;) {
-          const { done, value } = await chunks.next();
-          if (done) return controller.close();
-          for (const part of entries.pass(value)) {
-            sent += part.length;
-            controller.enqueue(part);
-          }
-        }
-      },
-      async cancel() {
-        await chunks.return?.();
-      },
-    });
+  /** Sends the archive without these files. */
+  async #load(image: string, without: ReadonlySet<string>, signal: AbortSignal): Promise<Loaded> {
+    const archive = new ThinnedArchive(await this.#archive(image, signal), without);
+    const headers = { "content-type": "application/x-tar" };
+    const request = { query: { quiet: true }, body: archive.body, headers, signal, timeoutMs: null };
+    let cause: unknown;
     try {
-      const headers = { "content-type": "application/x-tar" };
-      const answer = await this.#to.request("POST", "/images/load", {
-        query: { quiet: true },
-        body,
-        headers,
-        signal,
-        timeoutMs: null,
-      });
-      await answer.text();
+      cause = await (await this.#to.request("POST", "/images/load", request)).text();
     } catch (error) {
-      if (!(error instanceof EngineRefusal)) throw error;
+      signal.throwIfAborted();
+      if (archive.failure) throw archive.failure;
+      // An engine that refuses an archive may not read it to its end, which looks like one that is away.
+      cause = error;
+    } finally {
+      archive.close();
     }
-    return (await this.#has(image)) ? sent : undefined;
+    return (await this.#has(image, signal)) ? { bytes: archive.bytes } : { cause };
   }
 
   async #archive(image: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
@@ -127,7 +103,8 @@ export class DockerImageTransfer implements ImageTransfer {
   }
 }
 
-function sentence(bytes: number, layers: number): string {
-  const size = bytes < MEGABYTE ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / MEGABYTE).toFixed(1)} MB`;
-  return `Sent the image to the server: ${layers === 1 ? "1 layer" : `${layers} layers`}, ${size}`;
+function notAccepted(cause: unknown) {
+  const message =
+    "Cannot copy the image to the server: its container engine did not accept it. Check that the server has disk space left; the log of the engine says more";
+  return invalid("image_refused", message, { cause });
 }
