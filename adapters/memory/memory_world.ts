@@ -116,7 +116,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     passwords: new MemoryPasswords(),
     projects: new MemoryProjects(tables),
     ...servers(tables),
-    serverEngines: new MemoryServerEngines(tables, runtime, releaseFolders),
+    serverEngines: new MemoryServerEngines(tables, runtime, { releaseFolders, releaseImages }),
     serverOwners: new MemoryServerOwners(tables),
     serviceNetworks: new MemoryServiceNetworks(runtime),
     serviceHealth: new MemoryServiceHealth(),

@@ -36,24 +36,24 @@ export class MemoryReleaseImages implements ReleaseImages {
   }
 
   async find(deploymentId: string, service: string): Promise<ReleaseImage | undefined> {
-    this.#mustAnswer();
+    this.mustAnswer();
     return this.#images.get(key(deploymentId, service));
   }
 
   async list(): Promise<readonly ReleaseImage[]> {
-    this.#mustAnswer();
+    this.mustAnswer();
     return [...this.#images.values()];
   }
 
   async keep(image: string, owner: ImageOwner): Promise<boolean> {
-    this.#mustAnswer();
+    this.mustAnswer();
     const isThere = this.has(image);
     if (isThere) this.put(image, owner);
     return isThere;
   }
 
   async remove(deploymentId: string): Promise<void> {
-    this.#mustAnswer();
+    this.mustAnswer();
     const own = [...this.#images].filter(([, image]) => image.deploymentId === deploymentId);
     for (const [at, image] of own) {
       this.#images.delete(at);
@@ -63,7 +63,7 @@ export class MemoryReleaseImages implements ReleaseImages {
   }
 
   async trim(maxCacheBytes: number): Promise<void> {
-    this.#mustAnswer();
+    this.mustAnswer();
     this.trims.push(maxCacheBytes);
     for (const image of this.nameless) {
       if (this.pulled.has(image) && !this.#isNamed(image) && !this.inUse.has(image)) this.nameless.delete(image);
@@ -71,7 +71,7 @@ export class MemoryReleaseImages implements ReleaseImages {
   }
 
   async archive(image: string, path: string): Promise<ReadableStream<Uint8Array>> {
-    this.#mustAnswer();
+    this.mustAnswer();
     const folder = path.replace(/\/+$/, "");
     const below = [...(this.files.get(image) ?? [])].filter(([file]) => file.startsWith(`${folder}/`));
     if (below.length === 0) throw invalid("output_missing", `Cannot take ${path} out of the image: it is not there`);
@@ -89,7 +89,8 @@ export class MemoryReleaseImages implements ReleaseImages {
     return [...this.named.values(), ...[...this.#images.values()].map((each) => each.image)].includes(image);
   }
 
-  #mustAnswer(): void {
+  /** Throws while the engine is unavailable. */
+  mustAnswer(): void {
     if (!this.answers) throw new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
   }
 }

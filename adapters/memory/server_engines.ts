@@ -2,6 +2,7 @@ import type { ServerEngine, ServerEngines } from "../../ports/servers/server_eng
 import { MemoryContainerEngine } from "./container_engine.ts";
 import { MemoryImageBuilder } from "./image_builder.ts";
 import { MemoryImageRegistry } from "./image_registry.ts";
+import { MemoryImageTransfer } from "./image_transfer.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import type { MemoryReleaseFolders } from "./release_folders.ts";
 import { MemoryReleaseImages } from "./release_images.ts";
@@ -14,8 +15,15 @@ export interface MemoryServerEngine extends ServerEngine {
   readonly containerEngine: MemoryContainerEngine;
   readonly imageBuilder: MemoryImageBuilder;
   readonly imageRegistry: MemoryImageRegistry;
+  readonly imageTransfer: MemoryImageTransfer;
   readonly releaseImages: MemoryReleaseImages;
   readonly runtime: MemoryRuntime;
+}
+
+/** What servers get from the machine that deploys to them: sources, and images that were built there. */
+interface MemoryMachine {
+  readonly releaseFolders: MemoryReleaseFolders;
+  readonly releaseImages: MemoryReleaseImages;
 }
 
 /** The engines of simulated servers. */
@@ -23,12 +31,12 @@ export class MemoryServerEngines implements ServerEngines {
   readonly #engines = new Map<string, MemoryServerEngine>();
   readonly #owners: MemoryServerOwners;
   readonly #runtime: MemoryRuntime;
-  readonly #folders: MemoryReleaseFolders;
+  readonly #here: MemoryMachine;
 
-  constructor(tables: MemoryTables, runtime: MemoryRuntime, folders: MemoryReleaseFolders) {
+  constructor(tables: MemoryTables, runtime: MemoryRuntime, here: MemoryMachine) {
     this.#owners = new MemoryServerOwners(tables);
     this.#runtime = runtime;
-    this.#folders = folders;
+    this.#here = here;
   }
 
   of(serverId: string): MemoryServerEngine {
@@ -38,9 +46,9 @@ export class MemoryServerEngines implements ServerEngines {
     const engine: MemoryServerEngine = {
       adoptedContainers: this.#runtime,
       containerEngine: new MemoryContainerEngine(),
-      imageBuilder: new MemoryImageBuilder(releaseImages, {}, this.#folders),
+      imageBuilder: new MemoryImageBuilder(releaseImages, {}, this.#here.releaseFolders),
       imageRegistry: new MemoryImageRegistry(releaseImages),
-      imageTransfer: { send: async (image) => void releaseImages.nameless.add(image) },
+      imageTransfer: new MemoryImageTransfer({ from: this.#here.releaseImages, to: releaseImages }),
       instanceSockets: this.#runtime,
       releaseImages,
       runtime: this.#runtime,

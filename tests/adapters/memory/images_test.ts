@@ -1,11 +1,13 @@
 import { MemoryImageBuilder } from "../../../adapters/memory/image_builder.ts";
 import { MemoryImageRegistry } from "../../../adapters/memory/image_registry.ts";
+import { MemoryImageTransfer } from "../../../adapters/memory/image_transfer.ts";
 import { MemoryReleaseFolders } from "../../../adapters/memory/release_folders.ts";
 import { MemoryReleaseImages } from "../../../adapters/memory/release_images.ts";
 import { newId } from "../../../domain/id.ts";
 import type { ImageOwner } from "../../../ports/deployments/release_images.ts";
 import { imageBuilderContract, imageRequest } from "../../contracts/image_builder.ts";
 import { imageRegistryContract } from "../../contracts/image_registry.ts";
+import { imageTransferContract } from "../../contracts/image_transfer.ts";
 import { releaseImagesContract } from "../../contracts/release_images.ts";
 
 const folder = "/nowhere";
@@ -112,6 +114,33 @@ imageRegistryContract("memory", async () => {
     },
     isThere: async (image) => own.images.has(image),
     use: own.use,
+    async [Symbol.asyncDispose]() {},
+  };
+});
+
+imageTransferContract("memory", async () => {
+  const here = installation();
+  const there = new MemoryReleaseImages();
+  const transfer = () => new MemoryImageTransfer({ from: here.images, to: there });
+  const nowhere = new MemoryReleaseImages();
+  nowhere.answers = false;
+  return {
+    transfer: transfer(),
+    away: {
+      here: new MemoryImageTransfer({ from: nowhere, to: there }),
+      there: new MemoryImageTransfer({ from: here.images, to: nowhere }),
+    },
+    refusing: Object.assign(transfer(), { server: "refuses" as const }),
+    hanging: Object.assign(transfer(), { server: "hangs" as const }),
+    async make(texts) {
+      const files = texts.map((text, index) => [`/${index}`, text] as const);
+      return here.make(
+        { deploymentId: newId("dep"), projectId: newId("prj"), service: "app" },
+        Object.fromEntries(files),
+      );
+    },
+    isThere: async (image) => there.has(image),
+    read: async (image, path) => there.files.get(image)!.get(path)!,
     async [Symbol.asyncDispose]() {},
   };
 });

@@ -58,7 +58,7 @@ export class SimulatedServers implements ServerEngines {
     const known = this.#engines.get(serverId);
     if (known) return known;
     const runtime = new MemoryRuntime();
-    const engine = new MemoryServerEngines(new MemoryTables(), runtime, this.#world.releaseFolders).of(serverId);
+    const engine = new MemoryServerEngines(new MemoryTables(), runtime, this.#world).of(serverId);
     runtime.onEnding((instanceId) => this.#endings.notify(instanceId));
     this.#engines.set(serverId, engine);
     return engine;
