@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SourceFolder, type TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
+import { BASE } from "../support/peers/docker_images.ts";
+import { DOCKER_HOST } from "../support/peers/docker_world.ts";
 import {
   NOTHING,
   type SlipwayWithServer,
@@ -85,6 +87,28 @@ describe("a project on a server", () => {
     const label = `slipway.project=${project.id}`;
     const left = async () => (await world.labelled(label)).containers.length;
     expect(await eventually(left, (count) => count === 1)).toBe(1);
+    await project.call("DELETE", `/api/projects/${project.id}`);
+  });
+
+  test("is built on this machine if that is asked for, and runs there without it", async () => {
+    const { server, slipway } = world;
+    const files = tinyApp("sent");
+    await using source = await SourceFolder.of({
+      ...files,
+      Dockerfile: String(files["Dockerfile"]).replace("tiny:latest", BASE),
+    });
+    await slipway.kill();
+    await slipway.start({ DOCKER_HOST });
+    const project = await world.project({ name: "sent", localPath: source.path });
+    const id = await world.deployedThere(project, { buildStrategy: "local" });
+    expect(await project.page()).toBe("sent");
+    // The server has the layers of the base image.
+    expect(await project.log(id)).toMatch(/Sent the image to the server: 2 layers, \d+ kB/);
+    const [{ image, containerId }] = (await info(project, id)).body.data.services;
+    expect(await server.docker(["inspect", "--format", "{{.Image}}", containerId])).toBe(image);
+    await slipway.kill();
+    await slipway.start();
+    expect(await whenPage(project, "sent")).toBe("sent");
     await project.call("DELETE", `/api/projects/${project.id}`);
   });
 
