@@ -1,11 +1,20 @@
-import { adoptedInstance, instanceIdOf, serverOf } from "../../../../domain/deployments/instance_id.ts";
+import { adoptedInstance, instanceIdOf } from "../../../../domain/deployments/instance_id.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { type ServiceChange, serviceChanges } from "../../../../domain/services/service_changes.ts";
 import type { ServiceDependency } from "../../../../domain/services/service_spec.ts";
 import { isSite, siteFolder } from "../../../../domain/services/sole_service.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
-import { canStay, type ChangeoverPlan, keptIn, type Outcome, type RunningService } from "./changeover_plan.ts";
+import {
+  canStay,
+  type ChangeoverPlan,
+  formerOf,
+  isSamePlace,
+  mayStandBeside,
+  type Outcome,
+  oustedBy,
+  type RunningService,
+} from "./changeover_plan.ts";
 import { awaitReady, stayUp } from "./await_ready.ts";
 import { isOwnFailure } from "./own_failure.ts";
 import { type Run, logLine, StepFailed } from "../run.ts";
@@ -137,9 +146,9 @@ export class Changeover {
     this.#signal.throwIfAborted();
     if (isSite(record.spec)) return this.#site(record);
     if (oneShot && !this.#plan.runsOneShots) return this.#notRunAgain(record, former);
-    const beside = (former?.runs ?? false) && this.#mayStandBeside(record);
+    const beside = (former?.runs ?? false) && mayStandBeside(this.#plan, record);
     if (former?.service.instanceId && !beside) await this.#giveWay(name, former.service.instanceId);
-    for (const gone of this.#ousted(record)) await this.#giveWay(gone.service.name, gone.service.instanceId!);
+    for (const gone of oustedBy(this.#plan, record)) await this.#giveWay(gone.service.name, gone.service.instanceId!);
     const instanceId = this.#made(record);
     this.#instances.set(name, instanceId);
     await this.#plan.report(name, { status: "starting", instanceId, error: null });
@@ -152,19 +161,6 @@ export class Changeover {
     if (status === "done") await this.#plan.report(name, { status });
     else logLine(this.#run, "health", `${sentenceName(record)} ${started.isPublic ? "answers" : "was started"}`);
     return { name, status, instanceId, instance, site: null, failure: null, beside };
-  }
-
-  /**
-   * A service that is or becomes public runs beside its former version, so that visitors notice nothing. So does a
-   * process that others know by address, until they are replaced; containers use names, and two of one could conflict.
-   */
-  #mayStandBeside({ image, spec: { container, name } }: ServiceRecord): boolean {
-    // It has ports of the server to itself.
-    if (container.recipe) return false;
-    if (this.#plan.publicServices.has(name) || this.#former(name)?.isPublic) return true;
-    return (
-      image === null && this.#plan.wanted.some(({ spec }) => spec.dependsOn.some(({ service }) => service === name))
-    );
   }
 
   /** Waits for the dependencies of a service, and returns their instances. */
@@ -217,16 +213,6 @@ export class Changeover {
     const instanceId = isThere ? former.service.instanceId : null;
     await this.#plan.report(name, { status: "done", instanceId, error: null });
     return { name, status: "done", instanceId, site: null, failure: null, beside: false };
-  }
-
-  /** Former services that are no longer wanted but write to the same volume as this one, as after a rename. */
-  #ousted({ spec }: ServiceRecord): readonly RunningService[] {
-    const own = new Set(spec.container.mounts.flatMap(keptIn));
-    return this.#plan.former.filter(({ isPublic, record, runs, service }) => {
-      const isWanted = this.#plan.wanted.some((wanted) => wanted.spec.name === service.name);
-      if (isWanted || isPublic || !runs || service.instanceId === null) return false;
-      return record.spec.container.mounts.flatMap(keptIn).some((volume) => own.has(volume));
-    });
   }
 
   /** Removes a former instance first: two of one non-public service could conflict, for example over a volume. */
@@ -302,11 +288,6 @@ export class Changeover {
   }
 
   #former(name: string): RunningService | undefined {
-    return this.#plan.former.find(({ record }) => record.spec.name === name);
+    return formerOf(this.#plan, name);
   }
-}
-
-/** Whether a former service runs where the new one would. */
-function isSamePlace({ deployment }: ChangeoverPlan, { instanceId }: RunningService["service"]): boolean {
-  return instanceId === null || serverOf(instanceId) === (deployment.plan.serverId ?? null);
 }

@@ -1,5 +1,5 @@
 import type { DeployedService, Deployment } from "../../../../domain/deployments/deployment.ts";
-import type { InstanceOwner } from "../../../../domain/deployments/instance_id.ts";
+import { type InstanceOwner, serverOf } from "../../../../domain/deployments/instance_id.ts";
 import type { Failure } from "../../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import type { ServiceMount } from "../../../../domain/services/service_spec.ts";
@@ -60,4 +60,35 @@ export function keptIn(mount: ServiceMount): readonly string[] {
   if (mount.kind === "memory" || mount.readOnly) return [];
   if (mount.kind === "volume") return mount.name === null ? [] : [`volume ${mount.name}`];
   return [`${mount.kind} ${mount.path}`];
+}
+
+/** Whether a former service runs where the new one would. */
+export function isSamePlace({ deployment }: ChangeoverPlan, { instanceId }: DeployedService): boolean {
+  return instanceId === null || serverOf(instanceId) === (deployment.plan.serverId ?? null);
+}
+
+/** Former services that are no longer wanted but write to the same volume as this one, as after a rename. */
+export function oustedBy(plan: ChangeoverPlan, { spec }: ServiceRecord): readonly RunningService[] {
+  const own = new Set(spec.container.mounts.flatMap(keptIn));
+  return plan.former.filter(({ isPublic, record, runs, service }) => {
+    const isWanted = plan.wanted.some((wanted) => wanted.spec.name === service.name);
+    if (isWanted || isPublic || !runs || service.instanceId === null) return false;
+    return record.spec.container.mounts.flatMap(keptIn).some((volume) => own.has(volume));
+  });
+}
+
+/** The former version of a service. */
+export function formerOf(plan: ChangeoverPlan, name: string): RunningService | undefined {
+  return plan.former.find(({ record }) => record.spec.name === name);
+}
+
+/**
+ * Whether a service runs beside its former version: one that is or becomes public, so that visitors notice nothing, and
+ * a process that others know by address, until they are replaced. Containers use names, and two of one could conflict.
+ */
+export function mayStandBeside(plan: ChangeoverPlan, { image, spec: { container, name } }: ServiceRecord): boolean {
+  // It has ports of the server to itself.
+  if (container.recipe) return false;
+  if (plan.publicServices.has(name) || formerOf(plan, name)?.isPublic) return true;
+  return image === null && plan.wanted.some(({ spec }) => spec.dependsOn.some(({ service }) => service === name));
 }
