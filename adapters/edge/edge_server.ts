@@ -2,7 +2,7 @@ import type { Socket, SocketHandler, TCPSocketListener } from "bun";
 import { loggedError } from "../../domain/logged_error.ts";
 import { RouteTable } from "../../domain/deployments/route_table.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { Edge, EdgeRoute } from "../../ports/domains/edge.ts";
+import type { Edge, EdgeCertificate, EdgeRoute } from "../../ports/domains/edge.ts";
 import type { Log } from "../../ports/system/log.ts";
 import { ClientConnection, type ClientHost, type EdgeLimits } from "./client_connection.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -44,6 +44,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
   readonly running = new RunningRequests();
   readonly pool = new UpstreamPool(this.deadlines);
   readonly #clients = new Set<ClientConnection>();
+  readonly #certificates = new Map<string, EdgeCertificate>();
   readonly #noted = new Map<string, number>();
   #listener: TCPSocketListener<ClientConnection> | undefined;
   #loaded = false;
@@ -101,6 +102,11 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     this.#keepServed();
   }
 
+  async present(hostname: string, certificate: EdgeCertificate | null): Promise<void> {
+    if (certificate) this.#certificates.set(hostname, certificate);
+    else this.#certificates.delete(hostname);
+  }
+
   drained(servedBy: string, limitMs: number): Promise<void> {
     return this.running.drained(servedBy, limitMs);
   }
@@ -150,7 +156,8 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     if (target.kind === "address") new ProxyExchange(this, { client, head, route, address: target, early }).start();
     else if (target.kind === "none") client.answer(NO_RELEASE);
     else if (target.kind === "starting") client.answer(STARTING);
-    else void new FileExchange({ client, head, route, folder: target.path, running: this.running }).run();
+    else if (target.kind === "folder")
+      void new FileExchange({ client, head, route, folder: target.path, running: this.running }).run();
   }
 
   #handlers(): SocketHandler<ClientConnection> {

@@ -1,15 +1,21 @@
 import { RouteTable } from "../../domain/deployments/route_table.ts";
-import type { Edge, EdgeRoute } from "../../ports/domains/edge.ts";
+import type { Edge, EdgeCertificate, EdgeRoute } from "../../ports/domains/edge.ts";
 import { copied } from "./copied.ts";
 
 /** Keeps routes and simulated requests in memory. */
 export class MemoryEdge implements Edge {
   readonly #table = new RouteTable<EdgeRoute>();
+  readonly #certificates = new Map<string, EdgeCertificate>();
   readonly #running = new Map<string, number>();
   #ended = Promise.withResolvers<void>();
 
   async switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void> {
     this.#table.replace(projectId, copied(routes));
+  }
+
+  async present(hostname: string, certificate: EdgeCertificate | null): Promise<void> {
+    if (certificate) this.#certificates.set(hostname, certificate);
+    else this.#certificates.delete(hostname);
   }
 
   async drained(deploymentId: string, limitMs: number): Promise<void> {
@@ -23,6 +29,11 @@ export class MemoryEdge implements Edge {
   /** Returns the current route for a host and path. */
   routeOf(host: string, path: string): EdgeRoute | undefined {
     return this.#table.find(host, path);
+  }
+
+  /** Returns the certificate that visitors of a host get. */
+  certificateOf(hostname: string): EdgeCertificate | undefined {
+    return this.#certificates.get(hostname);
   }
 
   /** Begins a request to a deployment that lasts until the returned function is called. */

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:
 import { setTimeout as delay } from "node:timers/promises";
 import { loggedError } from "../../../domain/logged_error.ts";
 import { Failure } from "../../../domain/failure.ts";
-import type { Edge, EdgeRoute } from "../../../ports/domains/edge.ts";
+import type { Edge, EdgeCertificate, EdgeRoute } from "../../../ports/domains/edge.ts";
 import type { Log } from "../../../ports/system/log.ts";
 import { type EdgeNote, type EdgeProcessSettings, noteFile, PROTOCOL, readNote } from "./edge_note.ts";
 import { ALIVE_MS, type EdgeCommands } from "./edge_process.ts";
@@ -34,6 +34,7 @@ const DRAIN_PART_MS = 20_000;
 export class SeparateEdge implements Edge, AsyncDisposable {
   readonly #options: SeparateEdgeOptions;
   readonly #routes = new Map<string, readonly EdgeRoute[]>();
+  readonly #certificates = new Map<string, EdgeCertificate>();
   readonly #stopped = new AbortController();
   #settings: EdgeProcessSettings = { host: "127.0.0.1", port: 0, trustedProxies: [] };
   #file = "";
@@ -72,6 +73,11 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     if (routes.length === 0) this.#routes.delete(projectId);
     else this.#routes.set(projectId, routes);
     await this.#inTurn(() => this.#send("switch", { owner: projectId, routes }));
+  }
+
+  async present(hostname: string, certificate: EdgeCertificate | null): Promise<void> {
+    if (certificate) this.#certificates.set(hostname, certificate);
+    else this.#certificates.delete(hostname);
   }
 
   async drained(servedBy: string, limitMs: number): Promise<void> {
