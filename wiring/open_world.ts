@@ -53,6 +53,7 @@ import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
 import { SshServerConnections } from "../adapters/ssh/engine/server_connections.ts";
 import { SshRemoteHosts } from "../adapters/ssh/remote_hosts.ts";
 import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
+import { NodeTlsProbe } from "../adapters/tls/node_tls_probe.ts";
 import { recordedRuntime, type RecordedRuntimePorts } from "../application/services/recorded_runtime.ts";
 import type { Config } from "../config.ts";
 import { SshServerEngines, type SshServerEnginesOptions } from "./server_engines.ts";
@@ -115,6 +116,7 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
     nameRecords,
     objectStorages,
     passwords: new ArgonPasswords(),
+    tlsProbe: new NodeTlsProbe(),
     sealedRows: new CombinedSealedRows([running.sealedInstances, stores.sealedRows]),
     ...servers,
     serverEngines,

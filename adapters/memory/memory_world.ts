@@ -56,6 +56,7 @@ import { MemoryServiceHealth } from "./service_health.ts";
 import { MemoryServiceNetworks } from "./service_networks.ts";
 import { MemorySessions } from "./sessions.ts";
 import { MemorySources } from "./sources.ts";
+import { MemoryTlsProbe } from "./tls_probe.ts";
 import { MemoryTokens } from "./tokens.ts";
 import { MemoryUploadFiles } from "./upload_files.ts";
 import { MemoryUploadSessions } from "./upload_sessions.ts";
@@ -112,6 +113,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     imageRegistry: new MemoryImageRegistry(releaseImages),
     manifestParser: new MemoryManifestParser(),
     nameRecords: new MemoryNameRecords(),
+    tlsProbe: new MemoryTlsProbe(),
     objectStorages: new MemoryObjectStorages(),
     passwords: new MemoryPasswords(),
     projects: new MemoryProjects(tables),
