@@ -3,6 +3,7 @@ import type { CloudAddress } from "../ports/cloud/cloud_git_host.ts";
 import type { UploadLimits } from "../ports/projects/upload_files.ts";
 import type { World } from "../ports/world.ts";
 import type { LocalBackupRules } from "./backups/check_local_endpoint.ts";
+import type { TlsAddress } from "./domains/read_certificate_status.ts";
 import type { GitHostSettings } from "./githost/git_host_settings.ts";
 import type { LocalSourceRules } from "./projects/check_local_path.ts";
 import type { AuditTrail } from "./system/audit_trail.ts";
@@ -15,6 +16,8 @@ export interface ApplicationPorts extends World {
   readonly baseDomain: string;
   /** The API's own host name, which no app may use. */
   readonly publicHost: string;
+  /** Where the edge is reached over TLS from this machine; `undefined` if that is not known. */
+  readonly edgeTls: TlsAddress | undefined;
   readonly githostUrl: string;
   readonly gitHost: GitHostSettings;
   /** The link to the hosted cloud that the operator set for the whole installation. */

@@ -25,6 +25,11 @@ export function isPublicAddress(ip: string): boolean {
   return inside(address, GLOBAL_UNICAST) && !RESERVED_IPV6.some((reserved) => inside(address, reserved));
 }
 
+/** Returns whether the string is an address that leads to the machine itself. */
+export function isLoopbackAddress(ip: string): boolean {
+  return inNetwork(ip, "127.0.0.0/8") || inNetwork(ip, "::1") || inNetwork(ip, "::ffff:127.0.0.0/104");
+}
+
 /** Returns whether an address lies in a network such as `10.0.0.0/8`, or equals it when it is a single address. */
 export function inNetwork(address: string, network: string): boolean {
   const bytes = parseAddress(address);

@@ -15,6 +15,7 @@ import { backupDestinationRoutes } from "./backups/routes.ts";
 import { cloudRoutes } from "./cloud/routes.ts";
 import { readingRoutes } from "./deployments/reading_routes.ts";
 import { deploymentRoutes } from "./deployments/routes.ts";
+import { sslRoutes } from "./deployments/ssl_routes.ts";
 import { steeringRoutes } from "./deployments/steering_routes.ts";
 import { docsPage } from "./docs_page.ts";
 import { domainRoutes } from "./domains/routes.ts";
@@ -99,6 +100,7 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
       .use(hookRoutes(guarded, useCases))
       .use(webhookRoutes(guarded, useCases))
       .use(deploymentRoutes(guarded, useCases))
+      .use(sslRoutes(guarded, useCases))
       .use(steeringRoutes(guarded, useCases))
       .use(
         readingRoutes(guarded, useCases, {

@@ -1,3 +1,4 @@
+import type { CertificateStatusName } from "../domain/certificates/certificate_status.ts";
 import type { DeliveryDecisionKind } from "../domain/githost/webhook_delivery.ts";
 import type { DeviceStatus } from "../domain/githost/device_status.ts";
 import type { FileEntry, GitAccount, GitHostSource } from "../domain/githost/repository.ts";
@@ -186,6 +187,16 @@ export const PREPARED_SOURCE: Meanings<"githost" | "local"> = {
 export const DOMAIN_TYPE: Meanings<"free" | "custom"> = {
   free: "A host name under the base domain of the installation",
   custom: "A custom host name, which requires DNS verification",
+};
+
+export const CERTIFICATE_STATUS: Meanings<CertificateStatusName> = {
+  none: "A server answers, but presents no certificate",
+  valid: "Browsers accept the certificate",
+  expiring:
+    "Browsers accept it, but it has less than 14 days left, or less than a third of its life if that is shorter",
+  expired: "Its time is over",
+  mismatch: "Browsers refuse it for this name: it is for other names, from no authority they know, or not valid yet",
+  unreachable: "No server answers, or the name does not resolve",
 };
 
 export const DESTINATION_KIND: Meanings<DestinationKind> = {

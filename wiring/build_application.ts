@@ -14,6 +14,7 @@ import { systemUseCases } from "../application/system/use_cases.ts";
 import type { Config } from "../config.ts";
 import { Failure } from "../domain/failure.ts";
 import { loggedError } from "../domain/logged_error.ts";
+import { parseAddress } from "../domain/network_address.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
 import type { Log } from "../ports/system/log.ts";
@@ -26,6 +27,8 @@ export type AppSettings = Pick<
   | "mode"
   | "runtime"
   | "baseDomain"
+  | "host"
+  | "edgeTlsPort"
   | "dataFolder"
   | "backupAllowLocal"
   | "backupLocalRoot"
@@ -54,6 +57,7 @@ export function useCases(world: World, settings: AppSettings) {
     uploadLimits: { maxBytes, maxUnpackedBytes: 4 * maxBytes, maxEntries: 200_000 },
     auditTrail: auditTrail(world),
     githostUrl: settings.githostUrl,
+    edgeTls: edgeTls(settings),
     ...gitHostPorts(settings),
   };
   return {
@@ -69,6 +73,12 @@ export function useCases(world: World, settings: AppSettings) {
     ...gitHostUseCases(ports),
     ...systemUseCases(ports),
   };
+}
+
+/** Returns where the edge is reached over TLS from this machine. A port that the system chooses is not known here. */
+function edgeTls({ host, edgeTlsPort: port }: AppSettings) {
+  const isOneAddress = parseAddress(host)?.some((byte) => byte !== 0);
+  return port === 0 ? undefined : { address: isOneAddress ? host : "127.0.0.1", port };
 }
 
 function gitHostPorts(settings: AppSettings) {

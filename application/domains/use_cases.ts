@@ -1,6 +1,7 @@
 import type { ApplicationPorts } from "../application_ports.ts";
 import { claimDomain } from "./claim_domain.ts";
 import { listDomains } from "./list_domains.ts";
+import { readCertificateStatus } from "./read_certificate_status.ts";
 import { removeDomain } from "./remove_domain.ts";
 import { verifyDomain } from "./verify_domain.ts";
 
@@ -11,6 +12,7 @@ export function domainUseCases(ports: ApplicationPorts) {
   return {
     claimDomain: claimDomain(ports),
     listDomains: listDomains(ports),
+    readCertificateStatus: readCertificateStatus(ports),
     removeDomain: removeDomain(ports),
     verifyDomain: verifyDomain(ports),
   };

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { isHostName, isPublicAddress, parseAddress } from "../../domain/network_address.ts";
+import { isHostName, isLoopbackAddress, isPublicAddress, parseAddress } from "../../domain/network_address.ts";
 
 const anyIpv4 = fc.ipV4();
 const anyIpv6 = fc.ipV6();
@@ -191,4 +191,20 @@ describe("isHostName()", () => {
       }),
     );
   });
+});
+
+test.each([
+  ["127.0.0.1", true],
+  ["127.255.255.255", true],
+  ["::1", true],
+  ["0:0:0:0:0:0:0:1", true],
+  ["::ffff:127.0.0.1", true],
+  ["128.0.0.1", false],
+  ["10.0.0.1", false],
+  ["::2", false],
+  ["::ffff:10.0.0.1", false],
+  ["localhost", false],
+  ["", false],
+])("isLoopbackAddress(%p) is %p", (address, isLoopback) => {
+  expect(isLoopbackAddress(address)).toBe(isLoopback);
 });

@@ -79,13 +79,14 @@ describe("every change", () => {
     }
   });
 
-  test("is audited, except reading an upload or a repository, and deliveries of the git host, which have a list of their own", async () => {
+  test("is audited, except reading an upload, a repository or a certificate, and deliveries of the git host, which have a list of their own", async () => {
     const { routes } = await memoryApp();
     expect(routes.filter(({ operation }) => operation.unaudited).map(({ operation }) => operation.name)).toEqual([
       "upload.scan",
       "githost.confirm",
       "githost.webhook",
       "deployment.prepare",
+      "ssl.status",
     ]);
   });
 

@@ -17,6 +17,8 @@ export const SETTINGS: AppSettings = {
   mode: "self-hosted",
   runtime: "process",
   baseDomain: "localhost",
+  host: "127.0.0.1",
+  edgeTlsPort: 4443,
   dataFolder: "/data/slipway",
   backupAllowLocal: false,
   backupLocalRoot: undefined,

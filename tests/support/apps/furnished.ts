@@ -163,6 +163,7 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
     "PATCH /api/backup-destinations/:id": { name: "Renamed" },
     "POST /api/deployments": { projectId: ids.project },
     "POST /api/deployments/prepare": { source: "githost", owner: "acme", repo: "harbour" },
+    "POST /api/deployments/ssl/status": { domain: "harbour-two.localhost" },
     "POST /api/deployments/build/access": { projectId: ids.project },
     "POST /api/deployments/:id/build/respond": { promptId: PROMPT_ID, action: "approve" },
     "POST /api/githost/connect/redirect": { state: "unknown" },

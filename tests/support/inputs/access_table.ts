@@ -97,6 +97,7 @@ GET    /api/projects/:id/webhook-deliveries   401 404 200 200 200 200
 GET    /api/deployments                       401 200 200 200 403 200
 POST   /api/deployments                       401 404 403 202 403 202
 POST   /api/deployments/prepare               401 200 403 200 403 200
+POST   /api/deployments/ssl/status            401 200 200 200 403 200
 POST   /api/deployments/build/access          401 404 403 200 403 200
 GET    /api/deployments/:id                   401 404 200 200 403 200
 GET    /api/deployments/:id/logs              401 404 200 200 403 200
