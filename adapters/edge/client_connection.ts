@@ -1,32 +1,19 @@
-import type { Socket } from "bun";
 import { BadMessage } from "./bad_message.ts";
 import { bodyReader } from "./body_framing.ts";
 import type { BodyReader } from "./body_reader.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
-import { badRequest, type ErrorPage, renderPage } from "./error_page.ts";
+import type { ClientSocket } from "./client_socket.ts";
+import type { EdgeLimits } from "./edge_limits.ts";
+import { badRequest, type ErrorPage } from "./error_page.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Peer } from "./forwarded.ts";
 import { allFields, fieldValue } from "./header_fields.ts";
 import { HEAD_BYTES, headText } from "./head_text.ts";
 import { LatestRequest } from "./latest_request.ts";
 import { Outlet } from "./outlet.ts";
+import { type OwnResponse, pageResponse } from "./own_response.ts";
 import { reasonPhrase } from "./reason_phrase.ts";
 import type { RequestHead } from "./request_head.ts";
-
-/** Timeouts of a client and its app, in milliseconds. */
-export interface EdgeLimits {
-  /** To receive the head of a request (request line and headers), from its first byte. */
-  readonly headMs: number;
-  /** Idle time between two requests (keep-alive timeout). */
-  readonly idleMs: number;
-  /** From the last byte of a request to the first byte of its response. */
-  readonly answerMs: number;
-  /** To drain the rest of an unwanted request body, and to flush the last bytes before a connection is closed. */
-  readonly lingerMs: number;
-}
-
-/** The parts of a socket that a client connection uses. */
-export type ClientSocket = Pick<Socket<unknown>, "write" | "pause" | "resume" | "end" | "shutdown" | "terminate">;
 
 /** What a client connection needs from its server. */
 export interface ClientHost {
@@ -177,13 +164,14 @@ export class ClientConnection implements Timed {
 
   /** Responds with one of the edge's own error pages. */
   answer(page: ErrorPage): void {
-    const { type, text } = renderPage(page, fieldValue(allFields(this.#head?.lines ?? ""), "accept"));
+    this.respond(pageResponse(page, fieldValue(allFields(this.#head?.lines ?? ""), "accept")));
+  }
+
+  /** Responds in place of an app. */
+  respond({ status, lines, text }: OwnResponse): void {
     const { keepAlive, field } = this.connectionField(true);
     const head =
-      `HTTP/1.1 ${page.status} ${reasonPhrase(page.status)}\r\nContent-Type: ${type}\r\n` +
-      `Content-Length: ${Buffer.byteLength(text)}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n` +
-      (page.retryAfter === undefined ? "" : `Retry-After: ${page.retryAfter}\r\n`) +
-      (page.status === 405 ? "Allow: GET, HEAD\r\n" : "") +
+      `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(text)}\r\n` +
       (field === undefined ? "\r\n" : `Connection: ${field}\r\n\r\n`);
     this.send(Buffer.from(this.#head?.method === "HEAD" ? head : head + text));
     this.finish({ keepAlive });

@@ -4,11 +4,13 @@ import { RouteTable } from "../../domain/deployments/route_table.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Edge, EdgeCertificate, EdgeRoute } from "../../ports/domains/edge.ts";
 import type { Log } from "../../ports/system/log.ts";
-import { ClientConnection, type ClientHost, type EdgeLimits } from "./client_connection.ts";
+import { ClientConnection, type ClientHost } from "./client_connection.ts";
 import { Deadlines } from "./deadlines.ts";
-import { NO_RELEASE, NO_SUCH_APP, STARTING } from "./error_page.ts";
+import { EDGE_LIMITS, type EdgeLimits } from "./edge_limits.ts";
+import { NO_RELEASE, NO_SUCH_APP, STARTING, WRONG_METHOD } from "./error_page.ts";
 import { FileExchange } from "./file_exchange.ts";
 import { peerOf } from "./forwarded.ts";
+import { textResponse } from "./own_response.ts";
 import { ProxyExchange, type ProxyHost, type ProxyRequest } from "./proxy_exchange.ts";
 import type { RequestHead } from "./request_head.ts";
 import { RunningRequests } from "./running_requests.ts";
@@ -29,8 +31,6 @@ export interface EdgeAddress {
   readonly port: number;
   readonly shared?: boolean;
 }
-
-const LIMITS: EdgeLimits = { headMs: 30_000, idleMs: 75_000, answerMs: 300_000, lingerMs: 10_000 };
 
 const NOTE_EVERY_MS = 10_000;
 const KEEP_ALIVE_PROBE_MS = 60_000;
@@ -53,7 +53,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
 
   constructor(options: EdgeOptions = {}) {
     this.#options = options;
-    this.limits = { ...LIMITS, ...options.limits };
+    this.limits = { ...EDGE_LIMITS, ...options.limits };
   }
 
   get stopping(): boolean {
@@ -154,6 +154,9 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     if (!route) return client.answer(this.#loaded ? NO_SUCH_APP : STARTING);
     const { target } = route;
     if (target.kind === "address") new ProxyExchange(this, { client, head, route, address: target, early }).start();
+    else if (target.kind === "text")
+      if (head.method === "GET" || head.method === "HEAD") client.respond(textResponse(target.text));
+      else client.answer(WRONG_METHOD);
     else if (target.kind === "none") client.answer(NO_RELEASE);
     else if (target.kind === "starting") client.answer(STARTING);
     else if (target.kind === "folder")

@@ -1,4 +1,4 @@
-import type { Socket } from "bun";
+import type { ClientSocket } from "./client_socket.ts";
 
 /** Where all outlets encode texts, so that a text costs no buffer of its own; its bytes are gone after each write. */
 const ENCODED = Buffer.allocUnsafeSlow(65_536);
@@ -9,9 +9,9 @@ const ENCODED = Buffer.allocUnsafeSlow(65_536);
  */
 export class Outlet {
   #waiting: Buffer[] = [];
-  readonly #socket: Pick<Socket<unknown>, "write">;
+  readonly #socket: Pick<ClientSocket, "write">;
 
-  constructor(socket: Pick<Socket<unknown>, "write">) {
+  constructor(socket: Pick<ClientSocket, "write">) {
     this.#socket = socket;
   }
 

@@ -6,7 +6,7 @@ export interface EdgeForContract extends AsyncDisposable {
   readonly edge: Edge;
   /** The route target of a deployment. */
   target(servedBy: string): EdgeRoute["target"];
-  /** The deployment that responds to a request now; `undefined` if none does. */
+  /** The deployment that responds to a request now, or the text that the edge responds with; `undefined` for neither. */
   ask(host: string, path: string): Promise<string | undefined>;
   /** Sends a request and resolves once a deployment handles it. The returned function completes the request. */
   begin(host: string, path: string): Promise<() => Promise<void>>;
@@ -88,6 +88,21 @@ export function edgeContract(name: string, open: () => Promise<EdgeForContract>)
       expect(await world.ask("a.test", "/")).toBe("dep_1");
       await world.edge.switch("prj_a", []);
       expect(await world.ask("a.test", "/")).toBeUndefined();
+    });
+
+    test("switch() lets the edge itself respond with a text, to one path of a host", async () => {
+      const proof = {
+        ...route("proof", "a.test", "/.well-known/proof/1"),
+        target: { kind: "text", text: "yes" },
+      } as const;
+      await world.edge.switch("proof", [proof]);
+      expect(await world.ask("a.test", "/.well-known/proof/1")).toBe("yes");
+      expect(await world.ask("a.test", "/.well-known/proof/12")).toBeUndefined();
+      await world.edge.switch("prj_a", [route("dep_1", "a.test")]);
+      expect(await world.ask("a.test", "/.well-known/proof/1")).toBe("yes");
+      expect(await world.ask("a.test", "/.well-known/proof/2")).toBe("dep_1");
+      await world.edge.switch("proof", []);
+      expect(await world.ask("a.test", "/.well-known/proof/1")).toBe("dep_1");
     });
 
     test("drained() resolves immediately when no request is running", async () => {

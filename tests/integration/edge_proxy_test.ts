@@ -393,6 +393,21 @@ describe("EdgeServer explains", () => {
   });
 });
 
+describe("EdgeServer responds with a text", () => {
+  test("to GET and HEAD only, as plain text that nobody stores", async () => {
+    await edge.put("a.test", { kind: "text", text: "proof.ünï" });
+    const answer = await edge.ask("a.test", "/any");
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("text/plain");
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(await answer.text()).toBe("proof.ünï");
+    const head = await edge.ask("a.test", "/any", { method: "HEAD" });
+    expect(head.headers.get("content-length")).toBe("11");
+    const post = await edge.ask("a.test", "/any", { method: "POST", body: "x" });
+    expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+});
+
 describe("EdgeServer gives up", () => {
   test.each(["", "GET / HTTP/1.1\r\nHost: a.te"])("on a client that never completes its head: %j", async (begun) => {
     await using hasty = runningEdge({ limits: { headMs: 1_500 } });

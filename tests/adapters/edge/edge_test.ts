@@ -8,7 +8,10 @@ edgeContract("memory", async () => {
   return {
     edge,
     target: () => ({ kind: "address", host: "127.0.0.1", port: 1 }),
-    ask: async (host, path) => edge.routeOf(host, path.split("?")[0] ?? "")?.servedBy,
+    async ask(host, path) {
+      const route = edge.routeOf(host, path.split("?")[0] ?? "");
+      return route?.target.kind === "text" ? route.target.text : route?.servedBy;
+    },
     async begin(host, path) {
       const end = edge.begin(edge.routeOf(host, path)?.servedBy ?? "");
       return async () => end();
