@@ -5,4 +5,4 @@ import { serveThread } from "../adapters/edge/separate/edge_thread.ts";
 
 // A thread of the edge process, beside its main one.
 const log = new ConsoleLog({ level: "info", format: "json", print: (text) => void process.stderr.write(text) });
-if (parentPort) serveThread(parentPort, workerData as EdgeProcessSettings, log);
+if (parentPort) await serveThread(parentPort, workerData as EdgeProcessSettings, log);

@@ -1,19 +1,24 @@
+import type { TLSSocket } from "node:tls";
 import type { Socket, SocketHandler, TCPSocketListener } from "bun";
 import { loggedError } from "../../domain/logged_error.ts";
 import { RouteTable } from "../../domain/deployments/route_table.ts";
-import { Failure } from "../../domain/failure.ts";
 import type { Edge, EdgeCertificate, EdgeRoute } from "../../ports/domains/edge.ts";
 import type { Log } from "../../ports/system/log.ts";
+import { addressUnusable } from "./address_unusable.ts";
 import { ClientConnection, type ClientHost } from "./client_connection.ts";
 import { Deadlines } from "./deadlines.ts";
 import { EDGE_LIMITS, type EdgeLimits } from "./edge_limits.ts";
 import { NO_RELEASE, NO_SUCH_APP, STARTING, WRONG_METHOD } from "./error_page.ts";
 import { FileExchange } from "./file_exchange.ts";
-import { peerOf } from "./forwarded.ts";
+import { type Peer, peerOf } from "./forwarded.ts";
 import { textResponse } from "./own_response.ts";
 import { ProxyExchange, type ProxyHost, type ProxyRequest } from "./proxy_exchange.ts";
 import type { RequestHead } from "./request_head.ts";
 import { RunningRequests } from "./running_requests.ts";
+import { openWhenFree } from "./tls/open_when_free.ts";
+import { PresentedCertificates } from "./tls/presented_certificates.ts";
+import { TlsClientSocket } from "./tls/tls_client_socket.ts";
+import { type TlsAddress, type TlsHost, TlsListener } from "./tls/tls_listener.ts";
 import type { Address } from "./upstream_connection.ts";
 import { UpstreamPool } from "./upstream_pool.ts";
 
@@ -23,20 +28,25 @@ export interface EdgeOptions {
   readonly trustedProxies?: readonly string[];
   readonly log?: Log;
   readonly limits?: Partial<EdgeLimits>;
+  /** How often to try a TLS port again that another program uses. Defaults to 10 s. */
+  readonly tlsRetryMs?: number;
 }
 
 /** Where an edge server listens. */
 export interface EdgeAddress {
   readonly host: string;
   readonly port: number;
+  /** The port for TLS; without it, there is no TLS. */
+  readonly tlsPort?: number | undefined;
   readonly shared?: boolean;
 }
 
 const NOTE_EVERY_MS = 10_000;
+const TLS_RETRY_MS = 10_000;
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
-/** Serves deployed applications over HTTP/1.1: apps through a reverse proxy, static sites from their folders. */
-export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable {
+/** Serves deployed applications over HTTP/1.1, plain and over TLS: apps through a reverse proxy, static sites from their folders. */
+export class EdgeServer implements Edge, ClientHost, ProxyHost, TlsHost, AsyncDisposable {
   readonly deadlines = new Deadlines();
   readonly limits: EdgeLimits;
   readonly #options: EdgeOptions;
@@ -44,11 +54,12 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
   readonly running = new RunningRequests();
   readonly pool = new UpstreamPool(this.deadlines);
   readonly #clients = new Set<ClientConnection>();
-  readonly #certificates = new Map<string, EdgeCertificate>();
+  readonly certificates = new PresentedCertificates();
   readonly #noted = new Map<string, number>();
   #listener: TCPSocketListener<ClientConnection> | undefined;
+  #tls: TlsListener | undefined;
   #loaded = false;
-  #stopping = false;
+  readonly #stop = new AbortController();
   #empty: (() => void) | undefined;
 
   constructor(options: EdgeOptions = {}) {
@@ -57,7 +68,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
   }
 
   get stopping(): boolean {
-    return this.#stopping;
+    return this.#stop.signal.aborted;
   }
 
   /** The port that it listens on. */
@@ -65,22 +76,37 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     return this.#listener?.port ?? 0;
   }
 
+  /** The port that it listens on for TLS; 0 while it does not. */
+  get tlsPort(): number {
+    return this.#tls?.port ?? 0;
+  }
+
+  get handshakeMs(): number {
+    return this.limits.headMs;
+  }
+
   /**
    * Starts listening; until the first `load`, unknown hosts get the "starting" page. Several edges may listen on a
-   * `shared` port.
+   * `shared` port. The plain port is bound when this returns. A TLS port that another program uses is no failure, since
+   * there may be nothing to serve over TLS: it is taken once it is free.
    */
-  listen({ host, port, shared = false }: EdgeAddress): void {
+  async listen({ host, port, tlsPort, shared = false }: EdgeAddress): Promise<void> {
     try {
       const options = { hostname: host, port, reusePort: shared, socket: this.#handlers() };
       this.#listener = Bun.listen<ClientConnection>(options);
     } catch (cause) {
-      const code = (cause as { code?: string }).code;
-      const why =
-        code === "EADDRINUSE"
-          ? "another program uses it. Stop that one or set EDGE_PORT"
-          : `${code ?? "the system refused"}. Set HOST and EDGE_PORT`;
-      throw new Failure("unavailable", "address_unusable", `Cannot listen on ${host}:${port}: ${why}`, { cause });
+      throw addressUnusable({ host, port, setting: "EDGE_PORT" }, cause);
     }
+    if (tlsPort === undefined) return;
+    const { log, tlsRetryMs: everyMs = TLS_RETRY_MS } = this.#options;
+    const { signal } = this.#stop;
+    await openWhenFree(() => this.listenTls({ host, port: tlsPort, shared }), { log, everyMs, signal });
+  }
+
+  /** Listens for TLS, unless it does already; rejects with a `Failure` if another program uses the port. */
+  async listenTls(address: TlsAddress): Promise<void> {
+    this.#tls ??= await TlsListener.open(address, this);
+    if (this.stopping) this.#tls.stop();
   }
 
   /** Replaces the whole routing table at the start; `ownerOf` returns the owner that later `switch` calls use. */
@@ -103,8 +129,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
   }
 
   async present(hostname: string, certificate: EdgeCertificate | null): Promise<void> {
-    if (certificate) this.#certificates.set(hostname, certificate);
-    else this.#certificates.delete(hostname);
+    this.certificates.present(hostname, certificate);
   }
 
   drained(servedBy: string, limitMs: number): Promise<void> {
@@ -113,9 +138,10 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
 
   /** Stops accepting connections, drains running requests for up to `graceMs`, then closes every connection. */
   async stop(graceMs: number): Promise<void> {
-    if (this.#stopping) return;
-    this.#stopping = true;
+    if (this.stopping) return;
+    this.#stop.abort();
     this.#listener?.stop();
+    this.#tls?.stop();
     this.running.leaveAll();
     for (const client of this.#clients) client.retire();
     if (this.#clients.size > 0) {
@@ -149,6 +175,15 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     this.#options.log?.write("warn", "An app did not answer", { projectId, servedBy, reason });
   }
 
+  connected(socket: TLSSocket): void {
+    const tls = new TlsClientSocket(socket);
+    const client = new ClientConnection(this, tls, this.#peerOf(socket.remoteAddress ?? "", "https"));
+    this.#clients.add(client);
+    const closed = () => this.#closed(client);
+    const served = { received: client.received.bind(client), writable: client.writable.bind(client), closed };
+    tls.serve(served, (error) => this.#logError(error));
+  }
+
   #dispatch(client: ClientConnection, head: RequestHead, early: readonly Buffer[] | undefined): void {
     const route = this.#table.find(head.host, head.path);
     if (!route) return client.answer(this.#loaded ? NO_SUCH_APP : STARTING);
@@ -164,25 +199,34 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
   }
 
   #handlers(): SocketHandler<ClientConnection> {
-    const trusted = this.#options.trustedProxies ?? [];
     return {
       open: (socket: Socket<ClientConnection>) => {
         socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
-        socket.data = new ClientConnection(this, socket, peerOf(socket.remoteAddress, "http", trusted));
+        socket.data = new ClientConnection(this, socket, this.#peerOf(socket.remoteAddress, "http"));
         this.#clients.add(socket.data);
       },
       data: (socket, bytes) => socket.data.received(bytes),
       drain: (socket) => socket.data.writable(),
-      close: (socket) => {
-        this.#clients.delete(socket.data);
-        socket.data.closed();
-        if (this.#clients.size === 0) this.#empty?.();
-      },
+      close: (socket) => this.#closed(socket.data),
       error: (socket, error) => {
-        this.#options.log?.write("error", "A request was aborted by an error of the edge", { ...loggedError(error) });
+        this.#logError(error);
         socket.terminate();
       },
     };
+  }
+
+  #peerOf(remoteAddress: string, protocol: Peer["protocol"]): Peer {
+    return peerOf(remoteAddress, protocol, this.#options.trustedProxies ?? []);
+  }
+
+  #closed(client: ClientConnection): void {
+    this.#clients.delete(client);
+    client.closed();
+    if (this.#clients.size === 0) this.#empty?.();
+  }
+
+  #logError(error: unknown): void {
+    this.#options.log?.write("error", "A request was aborted by an error of the edge", { ...loggedError(error) });
   }
 
   /** Closes idle connections to apps without a route, which would keep those apps from exiting. */

@@ -1,5 +1,6 @@
-import { RouteTable } from "../../domain/deployments/route_table.ts";
+import { bareHost, RouteTable } from "../../domain/deployments/route_table.ts";
 import type { Edge, EdgeCertificate, EdgeRoute } from "../../ports/domains/edge.ts";
+import { assertPresentable } from "../shared/presentable_certificate.ts";
 import { copied } from "./copied.ts";
 
 /** Keeps routes and simulated requests in memory. */
@@ -14,8 +15,9 @@ export class MemoryEdge implements Edge {
   }
 
   async present(hostname: string, certificate: EdgeCertificate | null): Promise<void> {
-    if (certificate) this.#certificates.set(hostname, certificate);
-    else this.#certificates.delete(hostname);
+    if (certificate) assertPresentable(certificate);
+    if (certificate) this.#certificates.set(bareHost(hostname), certificate);
+    else this.#certificates.delete(bareHost(hostname));
   }
 
   async drained(deploymentId: string, limitMs: number): Promise<void> {
@@ -33,7 +35,7 @@ export class MemoryEdge implements Edge {
 
   /** Returns the certificate that visitors of a host get. */
   certificateOf(hostname: string): EdgeCertificate | undefined {
-    return this.#certificates.get(hostname);
+    return this.#certificates.get(bareHost(hostname));
   }
 
   /** Begins a request to a deployment that lasts until the returned function is called. */

@@ -54,7 +54,7 @@ export class RouteTable<R extends Routed> {
 }
 
 /** Returns the host in lower case, without port and without the trailing dot of a fully qualified name. */
-function bareHost(host: string): string {
+export function bareHost(host: string): string {
   const colon = host.lastIndexOf(":");
   const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
   return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();

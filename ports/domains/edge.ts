@@ -33,7 +33,8 @@ export interface Edge {
   switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void>;
   /**
    * Replaces the certificate of a host, or removes it with `null`. Every handshake that begins after this resolves uses
-   * it; open connections go on. A host without a certificate gets one that no browser trusts.
+   * it; open connections go on. A host without a certificate gets one that no browser trusts. Rejects with a `Failure`
+   * if the certificate or its key is unusable; the former one stays.
    */
   present(hostname: string, certificate: EdgeCertificate | null): Promise<void>;
   /** Drains an upstream: resolves once no request to `servedBy` is in flight, or after `limitMs`. */

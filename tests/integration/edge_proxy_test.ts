@@ -369,7 +369,7 @@ describe("EdgeServer explains", () => {
 
   test("that it is starting until its routes are loaded", async () => {
     await using young = new EdgeServer();
-    young.listen({ host: "127.0.0.1", port: 0 });
+    await young.listen({ host: "127.0.0.1", port: 0 });
     const ask = () => fetch(`http://127.0.0.1:${young.port}/`);
     expect(await (await ask()).json()).toMatchObject({ code: "starting" });
     young.load([]);
@@ -385,9 +385,9 @@ describe("EdgeServer explains", () => {
     expect(lines).toEqual([["warn", "An app did not answer", fields]]);
   });
 
-  test("listen() which address another program uses", () => {
+  test("listen() which address another program uses", async () => {
     const second = new EdgeServer();
-    expect(() => second.listen({ host: "127.0.0.1", port: edge.port })).toThrow(
+    await expect(second.listen({ host: "127.0.0.1", port: edge.port })).rejects.toThrow(
       `Cannot listen on 127.0.0.1:${edge.port}: another program uses it. Stop that one or set EDGE_PORT`,
     );
   });

@@ -41,13 +41,13 @@ export async function carryOut(edge: EdgeServer, command: ThreadCommand): Promis
 }
 
 /** Serves in the calling worker thread, on a port that other threads listen on, by the commands of its parent. */
-export function serveThread(parent: MessagePort, settings: EdgeProcessSettings, log: Log): void {
+export async function serveThread(parent: MessagePort, settings: EdgeProcessSettings, log: Log): Promise<void> {
   const edge = new EdgeServer({ trustedProxies: settings.trustedProxies, log });
   parent.on("message", async ({ id, command }: Order) => {
     await carryOut(edge, command);
     parent.postMessage(id, []);
   });
-  edge.listen({ ...settings, shared: true });
+  await edge.listen({ host: settings.host, port: settings.port, shared: true });
   parent.postMessage(LISTENING, []);
 }
 

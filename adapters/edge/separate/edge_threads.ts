@@ -28,7 +28,7 @@ export class EdgeThreads implements AsyncDisposable {
     const shared = workers > 1;
     if (shared) await assertFree(host, port);
     const main = new EdgeServer({ trustedProxies, log });
-    main.listen({ host, port, shared });
+    await main.listen({ host, port, shared });
     const known = { ...settings, port: main.port };
     const others = await Promise.all(Array.from({ length: workers - 1 }, () => EdgeThread.start(script, known)));
     return new EdgeThreads(main, others);
@@ -63,5 +63,5 @@ export class EdgeThreads implements AsyncDisposable {
 /** Throws if another program listens on the port: a shared port could be shared with that program, too. */
 async function assertFree(host: string, port: number): Promise<void> {
   await using edge = new EdgeServer();
-  edge.listen({ host, port });
+  await edge.listen({ host, port });
 }

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
 
 /** A connection on which a test reads and writes bytes directly. */
 export interface RawConnection extends Disposable {
@@ -14,13 +15,44 @@ export interface RawConnection extends Disposable {
 
 /** Opens a connection to a local port. */
 export async function rawConnection(port: number, first: string | Uint8Array = ""): Promise<RawConnection> {
-  const socket = connect({ port, host: "127.0.0.1" });
+  return connected(connect({ port, host: "127.0.0.1" }), "connect", first);
+}
+
+/** A TLS connection, and what the server has presented. */
+export interface RawTlsConnection extends RawConnection {
+  readonly socket: TLSSocket;
+  /** The SHA-256 fingerprint of the server's certificate. */
+  readonly fingerprint: string;
+  /** The common name in the server's certificate. */
+  readonly subject: string;
+}
+
+/** Opens a TLS connection to a local port, for a server name; trusts any certificate. */
+export async function rawTlsConnection(
+  port: number,
+  servername: string,
+  { first = "", ...options }: ConnectionOptions & { readonly first?: string | Uint8Array } = {},
+): Promise<RawTlsConnection> {
+  const socket = connectTls({ port, host: "127.0.0.1", servername, rejectUnauthorized: false, ...options });
+  const connection = await connected(socket, "secureConnect", first);
+  const { fingerprint256: fingerprint, subject } = socket.getPeerCertificate();
+  return Object.defineProperties(connection, {
+    fingerprint: { value: fingerprint },
+    subject: { value: subject.CN },
+  }) as RawTlsConnection;
+}
+
+async function connected(
+  socket: Socket,
+  event: "connect" | "secureConnect",
+  first: string | Uint8Array,
+): Promise<RawConnection> {
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<string>();
   let text = "";
   let wake = Promise.withResolvers<void>();
   let over = false;
-  socket.on("connect", () => opened.resolve());
+  socket.on(event, () => opened.resolve());
   socket.on("data", (bytes) => {
     text += bytes.toString("latin1");
     wake.resolve();
@@ -28,6 +60,7 @@ export async function rawConnection(port: number, first: string | Uint8Array = "
   socket.on("error", (error) => opened.reject(error));
   socket.on("close", () => {
     over = true;
+    opened.reject(new Error("the connection was closed before it was open"));
     closed.resolve(text);
     wake.resolve();
   });

@@ -14,8 +14,21 @@ export interface RunningEdge extends AsyncDisposable {
 /** Starts an edge on a free local port. */
 export function runningEdge(options: EdgeOptions = {}): RunningEdge {
   const edge = new EdgeServer(options);
-  edge.listen({ host: "127.0.0.1", port: 0 });
+  // Without a TLS port it listens at once.
+  void edge.listen({ host: "127.0.0.1", port: 0 });
   edge.load([]);
+  return withShorthands(edge);
+}
+
+/** Starts an edge on free local ports, one of them for TLS. */
+export async function runningTlsEdge(options: EdgeOptions = {}): Promise<RunningEdge> {
+  const edge = new EdgeServer(options);
+  await edge.listen({ host: "127.0.0.1", port: 0, tlsPort: 0 });
+  edge.load([]);
+  return withShorthands(edge);
+}
+
+function withShorthands(edge: EdgeServer): RunningEdge {
   return {
     edge,
     port: edge.port,
