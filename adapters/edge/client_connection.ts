@@ -21,6 +21,8 @@ export interface ClientHost {
   readonly limits: EdgeLimits;
   /** Whether to close connections after the current response. */
   readonly stopping: boolean;
+  /** The header line that tells browsers to use only HTTPS (HSTS), with its line end; empty for none. */
+  readonly hsts: string;
   /** Starts handling a request; its body follows through the exchange. */
   dispatch(client: ClientConnection, head: RequestHead): void;
 }
@@ -33,6 +35,9 @@ const NO_BODY = bodyReader({ kind: "none" });
 /** A client connection: reads requests one after the other and writes their responses. */
 export class ClientConnection implements Timed {
   readonly requests: LatestRequest;
+  readonly peer: Peer;
+  /** The HSTS header line of responses on this connection; empty without TLS, where browsers ignore it. */
+  readonly hsts: string;
   deadline: number;
   readonly #host: ClientHost;
   readonly #socket: ClientSocket;
@@ -51,6 +56,8 @@ export class ClientConnection implements Timed {
     this.#socket = socket;
     this.#outlet = new Outlet(socket);
     this.requests = new LatestRequest(peer);
+    this.peer = peer;
+    this.hsts = peer.protocol === "https" ? host.hsts : "";
     this.deadline = host.deadlines.now + host.limits.headMs;
     host.deadlines.add(this);
   }
@@ -172,6 +179,7 @@ export class ClientConnection implements Timed {
     const { keepAlive, field } = this.connectionField(true);
     const head =
       `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(text)}\r\n` +
+      this.hsts +
       (field === undefined ? "\r\n" : `Connection: ${field}\r\n\r\n`);
     this.send(Buffer.from(this.#head?.method === "HEAD" ? head : head + text));
     this.finish({ keepAlive });

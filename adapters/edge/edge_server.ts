@@ -11,7 +11,8 @@ import { EDGE_LIMITS, type EdgeLimits } from "./edge_limits.ts";
 import { NO_RELEASE, NO_SUCH_APP, STARTING, WRONG_METHOD } from "./error_page.ts";
 import { FileExchange } from "./file_exchange.ts";
 import { type Peer, peerOf } from "./forwarded.ts";
-import { textResponse } from "./own_response.ts";
+import { httpsAddress, type RedirectRules } from "./https_redirect.ts";
+import { redirectResponse, textResponse } from "./own_response.ts";
 import { ProxyExchange, type ProxyHost, type ProxyRequest } from "./proxy_exchange.ts";
 import type { RequestHead } from "./request_head.ts";
 import { RunningRequests } from "./running_requests.ts";
@@ -28,6 +29,10 @@ export interface EdgeOptions {
   readonly trustedProxies?: readonly string[];
   readonly log?: Log;
   readonly limits?: Partial<EdgeLimits>;
+  /** Whether plain requests for hosts with a certificate are redirected to HTTPS. Defaults to `true`. */
+  readonly httpsRedirect?: boolean;
+  /** For how long browsers are told to use only HTTPS (HSTS), in seconds; 0, the default, for not at all. */
+  readonly hstsSeconds?: number;
   /** How often to try a TLS port again that another program uses. Defaults to 10 s. */
   readonly tlsRetryMs?: number;
 }
@@ -46,9 +51,10 @@ const TLS_RETRY_MS = 10_000;
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /** Serves deployed applications over HTTP/1.1, plain and over TLS: apps through a reverse proxy, static sites from their folders. */
-export class EdgeServer implements Edge, ClientHost, ProxyHost, TlsHost, AsyncDisposable {
+export class EdgeServer implements Edge, ClientHost, ProxyHost, TlsHost, RedirectRules, AsyncDisposable {
   readonly deadlines = new Deadlines();
   readonly limits: EdgeLimits;
+  readonly hsts: string;
   readonly #options: EdgeOptions;
   readonly #table = new RouteTable<EdgeRoute>();
   readonly running = new RunningRequests();
@@ -64,6 +70,8 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, TlsHost, AsyncDi
 
   constructor(options: EdgeOptions = {}) {
     this.#options = options;
+    const { hstsSeconds = 0 } = options;
+    this.hsts = hstsSeconds > 0 ? `Strict-Transport-Security: max-age=${hstsSeconds}\r\n` : "";
     this.limits = { ...EDGE_LIMITS, ...options.limits };
   }
 
@@ -132,6 +140,10 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, TlsHost, AsyncDi
     this.certificates.present(hostname, certificate);
   }
 
+  hasCertificate(host: string): boolean {
+    return this.certificates.has(host);
+  }
+
   drained(servedBy: string, limitMs: number): Promise<void> {
     return this.running.drained(servedBy, limitMs);
   }
@@ -186,6 +198,10 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, TlsHost, AsyncDi
 
   #dispatch(client: ClientConnection, head: RequestHead, early: readonly Buffer[] | undefined): void {
     const route = this.#table.find(head.host, head.path);
+    const { httpsRedirect = true } = this.#options;
+    // Certificate authorities ask for texts over plain HTTP.
+    const secure = httpsRedirect && route?.target.kind !== "text" && httpsAddress(head, client.peer, this);
+    if (secure) return client.respond(redirectResponse(secure));
     if (!route) return client.answer(this.#loaded ? NO_SUCH_APP : STARTING);
     const { target } = route;
     if (target.kind === "address") new ProxyExchange(this, { client, head, route, address: target, early }).start();

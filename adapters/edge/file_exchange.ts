@@ -75,7 +75,7 @@ export class FileExchange implements Exchange {
     const { status, start, length, extra } = answerFor(file, head);
     const { keepAlive, field } = client.connectionField(true);
     const text =
-      `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${extra}` +
+      `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${extra}${client.hsts}` +
       (status === 304 ? "" : `Content-Type: ${file.type}\r\nContent-Length: ${length}\r\n`) +
       (file.status === 404
         ? "Cache-Control: no-store\r\n"

@@ -25,6 +25,15 @@ export function isClaim(name: string): boolean {
   return plain.startsWith("x-forwarded") || plain === "forwarded" || plain === "x-real-ip";
 }
 
+/** Returns whether the client sent its request encrypted, to this edge or, as a trusted proxy says, to that proxy. */
+export function arrivedEncrypted({ protocol, trusted }: Peer, fields: readonly HeaderField[]): boolean {
+  if (protocol === "https" || !trusted) return protocol === "https";
+  return fields.some(({ name, value }) => {
+    if (name === "x-forwarded-proto") return /^https\s*(,|$)/i.test(value);
+    return name === "forwarded" && /^[^,]*\bproto="?https\b/i.test(value);
+  });
+}
+
 /** Returns the header lines that describe the client and its request to an app, each with its line end. */
 export function forwardedFields(peer: Peer, host: string, fields: readonly HeaderField[]): string {
   const node = peer.address.includes(":") ? `"[${peer.address}]"` : peer.address;

@@ -23,3 +23,8 @@ export function textResponse(text: string): OwnResponse {
   const lines = "Content-Type: text/plain\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
   return { status: 200, lines, text };
 }
+
+/** Returns a redirect that keeps the method and the body. Browsers do not store it: a certificate may be removed again. */
+export function redirectResponse(location: string): OwnResponse {
+  return { status: 308, lines: `Location: ${location}\r\nCache-Control: no-store\r\n`, text: "" };
+}

@@ -14,24 +14,33 @@ export function requestPassedOn(head: RequestHead, peer: Peer): string {
   return head.wantsWebSocket ? `${text}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n` : `${text}\r\n`;
 }
 
-/** Changes of the proxy to a response: its Connection header, and whether the body stays chunked. */
+/**
+ * Changes of the proxy to a response: its Connection header, whether the body stays chunked, and an HSTS header line for
+ * an app that sends none.
+ */
 export interface ResponseChange {
   readonly connection: string | undefined;
   readonly chunked: boolean;
+  readonly hsts: string;
 }
 
 /** Returns the response head that is forwarded to the client. */
-export function responsePassedOn(head: ResponseHead, { connection, chunked }: ResponseChange): string {
+export function responsePassedOn(head: ResponseHead, { connection, chunked, hsts }: ResponseChange): string {
   const kept = keptFields(head, ({ name }) => !forThisHop(name, head.hop) && (chunked || name !== "transfer-encoding"));
-  const text = `HTTP/1.1 ${head.status} ${head.reason}\r\n${kept}`;
+  const text = `HTTP/1.1 ${head.status} ${head.reason}\r\n${kept}${lacksHsts(head) ? hsts : ""}`;
   return connection === undefined ? `${text}\r\n` : `${text}Connection: ${connection}\r\n\r\n`;
 }
 
 /** Returns whether a response head can be forwarded byte for byte. */
-export function passesUnchanged(head: ResponseHead, { connection, chunked }: ResponseChange): boolean {
+export function passesUnchanged(head: ResponseHead, { connection, chunked, hsts }: ResponseChange): boolean {
   if (connection !== undefined || !head.http11 || !chunked || head.hop.length > 0) return false;
+  if (hsts !== "" && lacksHsts(head)) return false;
   for (const { name } of head.fields) if (forThisHop(name, head.hop)) return false;
   return true;
+}
+
+function lacksHsts({ lines }: ResponseHead): boolean {
+  return !/^strict-transport-security:/im.test(lines);
 }
 
 /** Headers that this proxy sets itself, so that incoming ones are not forwarded. */

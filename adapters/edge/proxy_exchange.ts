@@ -172,7 +172,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     const { keepAlive, field } = client.connectionField(answer.framing.kind !== "until_close" && !this.#plain);
     this.#keepAlive = keepAlive;
     client.answering();
-    const change = { connection: field, chunked: !this.#plain };
+    const change = { connection: field, chunked: !this.#plain, hsts: client.hsts };
     // Sends the head and the body bytes after it in one write.
     if (passesUnchanged(answer, change)) return this.#passBody(received, { from: 0, bodyAt });
     const text = responsePassedOn(answer, change);
@@ -214,10 +214,8 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     if (!head.wantsWebSocket || !upstream) throw new Error("it switched protocols without a request to do so");
     this.#over = true;
     const tunnel = new WebSocketTunnel({ client, upstream, running, servedBy: route.servedBy });
-    tunnel.start(
-      Buffer.from(responsePassedOn(answer, { connection: "Upgrade\r\nUpgrade: websocket", chunked: true }), "latin1"),
-      rest,
-    );
+    const change = { connection: "Upgrade\r\nUpgrade: websocket", chunked: true, hsts: "" };
+    tunnel.start(Buffer.from(responsePassedOn(answer, change), "latin1"), rest);
   }
 
   #retry(reason: string): void {

@@ -31,6 +31,7 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
 export class TlsListener {
   readonly #server: Server;
   readonly #host: TlsHost;
+  #port = 0;
   readonly #handshakes = new Map<TLSSocket, Timed>();
 
   private constructor(host: TlsHost) {
@@ -57,11 +58,12 @@ export class TlsListener {
     } catch (cause) {
       throw addressUnusable({ host, port, setting: "EDGE_TLS_PORT" }, cause);
     }
+    listener.#port = (listener.#server.address() as AddressInfo).port;
     return listener;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo | null)?.port ?? 0;
+    return this.#port;
   }
 
   /** Stops accepting connections and drops those whose handshake is not complete; all others stay open. */
