@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Secret } from "../../domain/secret.ts";
 import type { Edge, EdgeRoute } from "../../ports/domains/edge.ts";
+import { testCertificate } from "../support/servers/test_certificate.ts";
 
 /** An edge, and deployments that respond with their own id. */
 export interface EdgeForContract extends AsyncDisposable {
@@ -8,6 +10,8 @@ export interface EdgeForContract extends AsyncDisposable {
   target(servedBy: string): EdgeRoute["target"];
   /** The deployment that responds to a request now, or the text that the edge responds with; `undefined` for neither. */
   ask(host: string, path: string): Promise<string | undefined>;
+  /** The SHA-256 fingerprint of the certificate for a server name; `undefined` for the one of hosts without one. */
+  presented(serverName: string): Promise<string | undefined>;
   /** Sends a request and resolves once a deployment handles it. The returned function completes the request. */
   begin(host: string, path: string): Promise<() => Promise<void>>;
 }
@@ -103,6 +107,48 @@ export function edgeContract(name: string, open: () => Promise<EdgeForContract>)
       expect(await world.ask("a.test", "/.well-known/proof/2")).toBe("dep_1");
       await world.edge.switch("proof", []);
       expect(await world.ask("a.test", "/.well-known/proof/1")).toBe("dep_1");
+    });
+
+    test("present() sets, replaces and removes the certificate of one host, in any case", async () => {
+      const [first, second, other] = [testCertificate("a.test"), testCertificate("a.test"), testCertificate("b.test")];
+      expect(await world.presented("a.test")).toBeUndefined();
+      await world.edge.present("A.Test", first);
+      await world.edge.present("b.test", other);
+      for (const host of ["a.test", "A.TEST"]) expect(await world.presented(host)).toBe(first.fingerprint);
+      expect(await world.presented("b.test")).toBe(other.fingerprint);
+      for (const host of ["c.test", "sub.a.test", "test"]) expect(await world.presented(host)).toBeUndefined();
+      await world.edge.present("a.test", second);
+      expect(await world.presented("a.test")).toBe(second.fingerprint);
+      await world.edge.present("a.test", null);
+      await world.edge.present("unknown.test", null);
+      expect(await world.presented("a.test")).toBeUndefined();
+      expect(await world.presented("b.test")).toBe(other.fingerprint);
+    });
+
+    test("present() does not depend on routes, nor routes on certificates", async () => {
+      const certificate = testCertificate("a.test");
+      await world.edge.present("a.test", certificate);
+      await world.edge.switch("prj_a", [route("dep_1", "a.test"), route("dep_1", "b.test")]);
+      await world.edge.switch("prj_a", [route("dep_2", "b.test")]);
+      expect(await world.presented("a.test")).toBe(certificate.fingerprint);
+      await world.edge.present("b.test", null);
+      expect(await world.ask("b.test", "/")).toBe("dep_2");
+    });
+
+    test("present() rejects an unusable certificate and keeps the former one", async () => {
+      const [good, other] = [testCertificate("a.test"), testCertificate("a.test")];
+      await world.edge.present("a.test", good);
+      for (const bad of [
+        { ...other, key: good.key },
+        { ...other, key: new Secret("no key") },
+        { ...other, chain: "no certificate" },
+      ]) {
+        const failure = await world.edge.present("a.test", bad).catch((error: unknown) => error);
+        expect(failure).toMatchObject({ name: "Failure", kind: "invalid", code: "certificate_unusable" });
+        expect(await world.presented("a.test")).toBe(good.fingerprint);
+      }
+      await world.edge.present("a.test", other);
+      expect(await world.presented("a.test")).toBe(other.fingerprint);
     });
 
     test("drained() resolves immediately when no request is running", async () => {

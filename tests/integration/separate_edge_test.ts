@@ -10,7 +10,10 @@ import { edgeContract } from "../contracts/edge.ts";
 import { edgeWithApps } from "../support/servers/edge_with_apps.ts";
 import { eventually } from "../support/eventually.ts";
 import { at } from "../support/servers/running_edge.ts";
+import { testPort } from "../support/servers/test_port.ts";
 import { temporaryPlace } from "../support/servers/slipway_process.ts";
+import { rawTlsConnection } from "../support/servers/raw_http.ts";
+import { testCertificate } from "../support/servers/test_certificate.ts";
 import { separateEdge } from "../support/servers/separate_edge.ts";
 
 edgeContract("HTTP/1.1 proxy in a process of its own", async () => edgeWithApps(await separateEdge()));
@@ -18,6 +21,8 @@ edgeContract("HTTP/1.1 proxy in a process of its own", async () => edgeWithApps(
 edgeContract("HTTP/1.1 proxy in a process of its own with three threads", async () =>
   edgeWithApps(await separateEdge({ workers: 3 })),
 );
+
+const COMMAND = [process.execPath, join(import.meta.dir, "../../wiring/edge_process.ts")];
 
 function app(word = "hello") {
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(word) });
@@ -31,6 +36,16 @@ function route(target: EdgeRoute["target"]): EdgeRoute {
 /** A port as /proc/net/tcp shows it. */
 function hexPort(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, "0");
+}
+
+/** The certificates of 30 handshakes, each on a new connection, which the kernel gives to any thread. */
+async function presented(edge: SeparateEdge): Promise<readonly string[]> {
+  const clients = Array.from({ length: 30 }, () => rawTlsConnection(edge.tlsPort, "a.test"));
+  const fingerprints = (await Promise.all(clients)).map((client) => {
+    using used = client;
+    return used.fingerprint;
+  });
+  return [...new Set(fingerprints)];
 }
 
 describe("SeparateEdge", () => {
@@ -72,6 +87,71 @@ describe("SeparateEdge", () => {
     await world.edge.switch("prj_a", [route(a.target)]);
     expect(await (await world.ask("a.test")).text()).toBe("hello");
   });
+
+  test.each([1, 3])(
+    "presents certificates while servers restart and after its own restart, with %d threads",
+    async (workers) => {
+      await using world = await separateEdge({ workers });
+      const [certificate, renewed] = [testCertificate("a.test"), testCertificate("a.test")];
+      await world.edge.present("a.test", certificate);
+      expect(await presented(world.edge)).toEqual([certificate.fingerprint]);
+      const { pid } = readNote(world.note)!;
+      await world.edge.stop(0);
+      expect(await presented(world.edge)).toEqual([certificate.fingerprint]);
+      const next = await world.another();
+      // The next server has not read its certificates yet.
+      await next.load([]);
+      expect(readNote(world.note)!.pid).toBe(pid);
+      expect(await presented(next)).toEqual([certificate.fingerprint]);
+      await next.present("a.test", renewed);
+      expect(await presented(next)).toEqual([renewed.fingerprint]);
+      process.kill(pid, "SIGKILL");
+      await next.switch("prj_b", []);
+      expect(readNote(world.note)!.pid).not.toBe(pid);
+      expect(await presented(next)).toEqual([renewed.fingerprint]);
+    },
+  );
+
+  test("redirects to HTTPS and sends HSTS by its settings", async () => {
+    await using world = await separateEdge({ hstsSeconds: 60 });
+    await using a = app();
+    await world.edge.switch("prj_a", [route(a.target)]);
+    await world.edge.present("a.test", testCertificate("a.test"));
+    expect((await world.ask("a.test", "/x")).headers.get("location")).toBe(`https://a.test:${world.edge.tlsPort}/x`);
+    using client = await rawTlsConnection(world.edge.tlsPort, "a.test", {
+      first: "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+    });
+    expect(await client.until(/hello$/)).toContain("\r\nStrict-Transport-Security: max-age=60\r\n");
+    await world.edge.stop(0);
+    const next = await world.another({ httpsRedirect: false });
+    await next.load([route(a.target)]);
+    await next.present("a.test", testCertificate("a.test"));
+    expect((await world.ask("a.test", "/x")).status).toBe(200);
+  });
+
+  test.each([1, 3])(
+    "serves without TLS while another program uses the port, and says so, with %d threads",
+    async (workers) => {
+      await using world = await separateEdge({ workers });
+      const log = new MemoryLog();
+      await using place = await temporaryPlace();
+      await using other = new SeparateEdge({ folder: place.data, workers, log, command: COMMAND });
+      const { tlsPort } = world.edge;
+      using free = testPort();
+      await other.listen({ host: "127.0.0.1", port: free.port, tlsPort });
+      const note = join(place.data, `edge-${free.port}.json`);
+      expect([other.port, other.tlsPort]).toEqual([free.port, 0]);
+      expect(log.lines.map(({ level, text }) => `${level} ${text}`).join()).toMatch(
+        new RegExp(`^warn .*Cannot listen on 127.0.0.1:${tlsPort}\\. .*EDGE_TLS_PORT`),
+      );
+      await eventually(
+        async () => readFileSync(note.replace(".json", ".log"), "utf8"),
+        (text) => text.includes("another program uses it"),
+      );
+      await other.stop(0);
+      await stopEdge(note, { ifAlone: false, graceMs: 0 });
+    },
+  );
 
   test("is replaced by one with the settings of the next server", async () => {
     await using world = await separateEdge();
@@ -156,7 +236,9 @@ describe("SeparateEdge", () => {
     await Bun.write(script, `${listens} parentPort.on("message", () => process.exit(1));`);
     const settings = { host: "127.0.0.1", port: 0, trustedProxies: [], workers: 2 };
     await using threads = await EdgeThreads.start({ settings, script, log: new MemoryLog() });
-    await expect(threads.carryOut(["load", { routes: [] }])).rejects.toThrow("a thread of the edge ended");
+    await expect(threads.carryOut(["load", { routes: [], certificates: [] }])).rejects.toThrow(
+      "a thread of the edge ended",
+    );
     await expect(threads.failed()).rejects.toThrow("a thread of the edge ended");
   });
 
@@ -165,7 +247,7 @@ describe("SeparateEdge", () => {
     await using other = new SeparateEdge({
       folder: `${world.note}-other`,
       workers,
-      command: [process.execPath, join(import.meta.dir, "../../wiring/edge_process.ts")],
+      command: COMMAND,
     });
     const taken = other.listen({ host: "127.0.0.1", port: world.port });
     await expect(taken).rejects.toThrow(

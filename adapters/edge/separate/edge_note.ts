@@ -6,7 +6,13 @@ export interface EdgeProcessSettings {
   readonly host: string;
   readonly port: number;
   readonly trustedProxies: readonly string[];
-  /** The number of threads that serve; absent for one, as in former releases, whose edges keep running. */
+  /** The port for TLS; without it, there is no TLS. */
+  readonly tlsPort?: number;
+  /** Whether plain requests for hosts with a certificate are redirected; absent for `true`. */
+  readonly httpsRedirect?: boolean;
+  /** For how long browsers are told to use only HTTPS; absent for not at all. */
+  readonly hstsSeconds?: number;
+  /** The number of threads that serve; absent for one. */
   readonly workers?: number;
 }
 
@@ -15,6 +21,8 @@ export interface EdgeNote {
   readonly pid: number;
   /** The port for visitors. */
   readonly port: number;
+  /** The port for visitors over TLS; 0 while it does not listen on it. */
+  readonly tlsPort: number;
   /** The control port, on loopback. */
   readonly controlPort: number;
   /** The bearer token that authenticates commands. */
@@ -26,7 +34,7 @@ export interface EdgeNote {
 }
 
 /** Changes with the commands: a server replaces an edge of another version. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** Reads the note file of an edge; `undefined` if it is missing or invalid. */
 export function readNote(file: string): EdgeNote | undefined {

@@ -6,7 +6,7 @@ import { EdgeThreads, type EdgeThreadsOptions } from "./edge_threads.ts";
 import { aborted } from "../../shared/deadline.ts";
 
 /** The commands that a server sends to an edge. */
-export interface EdgeCommands extends ThreadCommands {
+export interface EdgeCommands extends Omit<ThreadCommands, "listenTls"> {
   /** With `ifAlone`, refused while a server is connected with `alive`. */
   readonly stop: ThreadCommands["stop"] & { readonly ifAlone: boolean };
   /** A long poll: a server that waits for its response notices when the edge exits. */
@@ -22,7 +22,9 @@ export const ALIVE_MS = 20_000;
  * last ones when the server is gone. Resolves once it has carried out a stop command; rejects if a thread fails.
  */
 export async function runEdge(file: string, options: EdgeThreadsOptions): Promise<void> {
-  await using edge = await EdgeThreads.start(options);
+  let note: EdgeNote | undefined;
+  const onTls = () => note && writeNote(file, (note = { ...note, tlsPort: edge.tlsPort }));
+  await using edge = await EdgeThreads.start({ ...options, onTls });
   const token = randomBytes(32).toString("base64url");
   const { promise: stopRequested, resolve: stop } = Promise.withResolvers<EdgeCommands["stop"]>();
   const handlers = handlersFor(edge, stop);
@@ -39,9 +41,10 @@ export async function runEdge(file: string, options: EdgeThreadsOptions): Promis
       return new Response(null, { status: isDone ? 204 : 409 });
     },
   });
-  const note: EdgeNote = {
+  note = {
     pid: process.pid,
     port: edge.port,
+    tlsPort: edge.tlsPort,
     controlPort: control.port ?? 0,
     token,
     settings: options.settings,
@@ -50,7 +53,8 @@ export async function runEdge(file: string, options: EdgeThreadsOptions): Promis
   writeNote(file, note);
   const { graceMs } = await Promise.race([stopRequested, edge.failed()]);
   // Without the note file no server finds this edge any more: the next server starts another.
-  removeNote(file, note);
+  removeNote(file, { pid: process.pid });
+  note = undefined;
   await edge.carryOut(["stop", { graceMs }]);
   await control.stop(true);
 }
@@ -61,7 +65,9 @@ type Handlers = { readonly [C in keyof EdgeCommands]: (body: EdgeCommands[C], si
 function handlersFor(edge: EdgeThreads, stop: (command: EdgeCommands["stop"]) => void): Handlers {
   let servers = 0;
   return {
-    load: ({ routes }) => edge.carryOut(["load", { routes: keptWhereStarting(edge, routes) }]),
+    load: ({ routes, certificates }) =>
+      edge.carryOut(["load", { routes: keptWhereStarting(edge, routes), certificates }]),
+    present: (change) => edge.carryOut(["present", change]),
     switch: (change) => edge.carryOut(["switch", change]),
     drained: (release) => edge.carryOut(["drained", release]),
     stop(command) {

@@ -1,12 +1,24 @@
 import { type MessagePort, Worker } from "node:worker_threads";
-import type { EdgeRoute } from "../../../ports/domains/edge.ts";
+import { Secret } from "../../../domain/secret.ts";
+import type { EdgeCertificate, EdgeRoute } from "../../../ports/domains/edge.ts";
 import type { Log } from "../../../ports/system/log.ts";
 import { EdgeServer } from "../edge_server.ts";
+import type { TlsAddress } from "../tls/tls_listener.ts";
 import type { EdgeProcessSettings } from "./edge_note.ts";
+
+/** A certificate in a command, with its private key in plain text. */
+export interface SentCertificate {
+  readonly hostname: string;
+  readonly chain: string;
+  readonly key: string;
+}
 
 /** The commands that each thread of an edge carries out. */
 export interface ThreadCommands {
-  readonly load: { readonly routes: readonly EdgeRoute[] };
+  /** Replaces all routes. The certificates are added: a server that has just started knows only some of them yet. */
+  readonly load: { readonly routes: readonly EdgeRoute[]; readonly certificates: readonly SentCertificate[] };
+  readonly present: { readonly hostname: string; readonly certificate: SentCertificate | null };
+  readonly listenTls: TlsAddress;
   readonly switch: { readonly owner: string; readonly routes: readonly EdgeRoute[] };
   readonly drained: { readonly servedBy: string; readonly limitMs: number };
   readonly stop: { readonly graceMs: number };
@@ -30,7 +42,12 @@ const LISTENING = 0;
 export async function carryOut(edge: EdgeServer, command: ThreadCommand): Promise<void> {
   switch (command[0]) {
     case "load":
+      for (const sent of command[1].certificates) await edge.present(sent.hostname, received(sent));
       return edge.load(command[1].routes);
+    case "present":
+      return edge.present(command[1].hostname, command[1].certificate && received(command[1].certificate));
+    case "listenTls":
+      return edge.listenTls(command[1]);
     case "switch":
       return edge.switch(command[1].owner, command[1].routes);
     case "drained":
@@ -40,9 +57,13 @@ export async function carryOut(edge: EdgeServer, command: ThreadCommand): Promis
   }
 }
 
+function received({ key, ...rest }: SentCertificate): EdgeCertificate {
+  return { ...rest, key: new Secret(key) };
+}
+
 /** Serves in the calling worker thread, on a port that other threads listen on, by the commands of its parent. */
 export async function serveThread(parent: MessagePort, settings: EdgeProcessSettings, log: Log): Promise<void> {
-  const edge = new EdgeServer({ trustedProxies: settings.trustedProxies, log });
+  const edge = new EdgeServer({ ...settings, log });
   parent.on("message", async ({ id, command }: Order) => {
     await carryOut(edge, command);
     parent.postMessage(id, []);

@@ -2,11 +2,15 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { loggedError } from "../../../domain/logged_error.ts";
+import { bareHost } from "../../../domain/deployments/route_table.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Edge, EdgeCertificate, EdgeRoute } from "../../../ports/domains/edge.ts";
 import type { Log } from "../../../ports/system/log.ts";
 import { type EdgeNote, type EdgeProcessSettings, noteFile, PROTOCOL, readNote } from "./edge_note.ts";
 import { ALIVE_MS, type EdgeCommands } from "./edge_process.ts";
+import type { SentCertificate } from "./edge_thread.ts";
+import type { EdgeAddress } from "../edge_server.ts";
+import { assertUsable } from "../tls/presented_certificates.ts";
 
 export interface SeparateEdgeOptions {
   /** The folder for the note file and the log of the edge. */
@@ -14,6 +18,10 @@ export interface SeparateEdgeOptions {
   /** The command of the edge process; the path of the note file and the settings are appended as arguments. */
   readonly command: readonly string[];
   readonly trustedProxies?: readonly string[];
+  /** Whether plain requests for hosts with a certificate are redirected to HTTPS. Defaults to `true`. */
+  readonly httpsRedirect?: boolean;
+  /** For how long browsers are told to use only HTTPS (HSTS), in seconds; 0, the default, for not at all. */
+  readonly hstsSeconds?: number;
   /** The number of threads that serve; one by default. */
   readonly workers?: number;
   readonly log?: Log;
@@ -34,7 +42,7 @@ const DRAIN_PART_MS = 20_000;
 export class SeparateEdge implements Edge, AsyncDisposable {
   readonly #options: SeparateEdgeOptions;
   readonly #routes = new Map<string, readonly EdgeRoute[]>();
-  readonly #certificates = new Map<string, EdgeCertificate>();
+  readonly #certificates = new Map<string, SentCertificate>();
   readonly #stopped = new AbortController();
   #settings: EdgeProcessSettings = { host: "127.0.0.1", port: 0, trustedProxies: [] };
   #file = "";
@@ -52,13 +60,27 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     return this.#note?.port ?? 0;
   }
 
+  /** The port for TLS; 0 while the edge does not listen on it. */
+  get tlsPort(): number {
+    return this.#note?.tlsPort ?? 0;
+  }
+
   /** Finds the running edge of that address, or starts it. */
-  async listen({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+  async listen({ host, port, tlsPort }: Omit<EdgeAddress, "shared">): Promise<void> {
     mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
-    const { trustedProxies = [], workers = 1 } = this.#options;
-    this.#settings = { host, port, trustedProxies, ...(workers > 1 && { workers }) };
+    const { trustedProxies = [], workers = 1, httpsRedirect = true, hstsSeconds = 0 } = this.#options;
+    this.#settings = {
+      host,
+      port,
+      trustedProxies,
+      ...(tlsPort !== undefined && { tlsPort }),
+      ...(!httpsRedirect && { httpsRedirect }),
+      ...(hstsSeconds > 0 && { hstsSeconds }),
+      ...(workers > 1 && { workers }),
+    };
     this.#file = noteFile(this.#options.folder, port);
     await this.#revive();
+    this.#warnWithoutTls();
     void this.#watch();
   }
 
@@ -66,7 +88,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     this.#routes.clear();
     for (const [owner, own] of Map.groupBy(routes, ({ projectId }) => projectId)) this.#routes.set(owner, own);
     this.#loaded = true;
-    await this.#inTurn(() => this.#send("load", { routes }));
+    await this.#inTurn(() => this.#send("load", { routes, certificates: [...this.#certificates.values()] }));
   }
 
   async switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void> {
@@ -76,8 +98,13 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   }
 
   async present(hostname: string, certificate: EdgeCertificate | null): Promise<void> {
-    if (certificate) this.#certificates.set(hostname, certificate);
-    else this.#certificates.delete(hostname);
+    // Checked here, so that an edge that is started again refuses none of its certificates.
+    if (certificate) assertUsable(certificate);
+    const name = bareHost(hostname);
+    const sent = certificate && { hostname: name, chain: certificate.chain, key: certificate.key.reveal() };
+    if (sent) this.#certificates.set(name, sent);
+    else this.#certificates.delete(name);
+    await this.#inTurn(() => this.#send("present", { hostname: name, certificate: sent }));
   }
 
   async drained(servedBy: string, limitMs: number): Promise<void> {
@@ -120,6 +147,8 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     while (!signal.aborted) {
       try {
         await commanded(this.#note!, "alive", {}, { signal, withinMs: ALIVE_MS + ANSWER_MS });
+        // It may have got its TLS port meanwhile.
+        this.#note = readNote(this.#file) ?? this.#note;
       } catch (error) {
         if (signal.aborted) return;
         this.#options.log?.write("warn", "The edge exited and is restarted", { ...loggedError(error) });
@@ -141,15 +170,22 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     const fits = found?.protocol === PROTOCOL && Bun.deepEquals(found.settings, this.#settings);
     if (found && !fits) await stopEdge(this.#file, { ifAlone: false });
     this.#note = (fits && (await answers(found)) && found) || (await this.#start());
-    if (this.#loaded) await commanded(this.#note, "load", { routes: [...this.#routes.values()].flat() });
+    const certificates = [...this.#certificates.values()];
+    if (this.#loaded) await commanded(this.#note, "load", { routes: [...this.#routes.values()].flat(), certificates });
+  }
+
+  #warnWithoutTls(): void {
+    const { host, tlsPort } = this.#settings;
+    if (tlsPort === undefined || this.tlsPort > 0) return;
+    const reason = `Cannot listen on ${host}:${tlsPort}. Its log, ${logFile(this.#file)}, says why; or set EDGE_TLS_PORT`;
+    this.#options.log?.write("warn", "Apps are served without TLS until its port is free", { reason });
   }
 
   /** Starts an edge in its own session, so that it survives signals to this process. */
   async #start(): Promise<EdgeNote> {
     // An edge that hangs, or whose note file was lost, would hold the port.
     killStray(this.#file);
-    const logFile = `${this.#file.slice(0, -".json".length)}.log`;
-    const log = openSync(logFile, "w", 0o600);
+    const log = openSync(logFile(this.#file), "w", 0o600);
     const [program = "", ...words] = this.#options.command;
     const child = spawn(program, [...words, this.#file, JSON.stringify(this.#settings)], {
       detached: true,
@@ -167,7 +203,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
       if (note && (await answers(note))) return note;
       if (exitCode !== undefined && !note) break;
     }
-    const said = readFileSync(logFile, "utf8").trim().split("\n").at(-1) ?? "";
+    const said = readFileSync(logFile(this.#file), "utf8").trim().split("\n").at(-1) ?? "";
     const why = said.replace(/^slipway: /, "") || "Cannot start the edge: its program did not come up";
     throw new Failure("unavailable", "address_unusable", why);
   }
@@ -191,6 +227,11 @@ export async function stopEdge(
     "edge_busy",
     `Cannot stop the edge: its process ${note.pid} keeps running. Stop it manually`,
   );
+}
+
+/** Path of the log of the edge with this note file. */
+function logFile(file: string): string {
+  return `${file.slice(0, -".json".length)}.log`;
 }
 
 /** Kills the process that was started with this note file, even if the file is gone; returns whether there was one. */

@@ -28,6 +28,11 @@ export class PresentedCertificates {
   }
 }
 
+/** Throws a `Failure` unless the certificate can be presented. */
+export function assertUsable(certificate: EdgeCertificate): void {
+  contextOf(certificate);
+}
+
 function contextOf(certificate: EdgeCertificate): SecureContext {
   assertPresentable(certificate);
   try {

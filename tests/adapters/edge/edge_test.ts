@@ -1,6 +1,7 @@
+import { X509Certificate } from "node:crypto";
 import { MemoryEdge } from "../../../adapters/memory/edge.ts";
 import { edgeWithApps } from "../../support/servers/edge_with_apps.ts";
-import { runningEdge } from "../../support/servers/running_edge.ts";
+import { runningTlsEdge } from "../../support/servers/running_edge.ts";
 import { edgeContract } from "../../contracts/edge.ts";
 
 edgeContract("memory", async () => {
@@ -12,6 +13,10 @@ edgeContract("memory", async () => {
       const route = edge.routeOf(host, path.split("?")[0] ?? "");
       return route?.target.kind === "text" ? route.target.text : route?.servedBy;
     },
+    async presented(serverName) {
+      const certificate = edge.certificateOf(serverName);
+      return certificate && new X509Certificate(certificate.chain).fingerprint256;
+    },
     async begin(host, path) {
       const end = edge.begin(edge.routeOf(host, path)?.servedBy ?? "");
       return async () => end();
@@ -21,5 +26,5 @@ edgeContract("memory", async () => {
 });
 
 edgeContract("HTTP/1.1 proxy", async () => {
-  return edgeWithApps(runningEdge());
+  return edgeWithApps(await runningTlsEdge());
 });

@@ -1,10 +1,11 @@
 import type { EdgeForContract } from "../../contracts/edge.ts";
 import type { Edge } from "../../../ports/domains/edge.ts";
+import { rawTlsConnection } from "./raw_http.ts";
 import { at, type RunningEdge } from "./running_edge.ts";
 
 /** A running edge with upstream apps, for the edge contract. */
 export function edgeWithApps(
-  running: Pick<RunningEdge, "ask"> & AsyncDisposable & { readonly edge: Edge },
+  running: Pick<RunningEdge, "ask"> & AsyncDisposable & { readonly edge: Edge & { readonly tlsPort: number } },
 ): EdgeForContract {
   const { edge, ask: request } = running;
   const apps = new Map<string, ReturnType<typeof heldApp>>();
@@ -20,6 +21,10 @@ export function edgeWithApps(
       const answer = await request(host, path);
       const text = await answer.text();
       return answer.status === 200 ? text : undefined;
+    },
+    async presented(serverName) {
+      using client = await rawTlsConnection(edge.tlsPort, serverName);
+      return client.subject === "slipway.invalid" ? undefined : client.fingerprint;
     },
     async begin(host, path) {
       const key = crypto.randomUUID();

@@ -7,7 +7,7 @@ import { testPort } from "./test_port.ts";
 
 const COMMAND = [process.execPath, join(import.meta.dir, "../../../wiring/edge_process.ts")];
 
-type EdgeSettings = Pick<SeparateEdgeOptions, "trustedProxies" | "workers">;
+type EdgeSettings = Pick<SeparateEdgeOptions, "httpsRedirect" | "hstsSeconds" | "log" | "trustedProxies" | "workers">;
 
 /** An edge in a separate process. Disposal stops it. */
 export interface RunningSeparateEdge extends AsyncDisposable {
@@ -29,7 +29,7 @@ export async function separateEdge(settings: EdgeSettings = {}): Promise<Running
   const lifetime = opened.move();
   const another: RunningSeparateEdge["another"] = async (changed) => {
     const edge = lifetime.use(new SeparateEdge({ folder, command: COMMAND, ...settings, ...changed }));
-    await edge.listen({ host: "127.0.0.1", port });
+    await edge.listen({ host: "127.0.0.1", port, tlsPort: 0 });
     return edge;
   };
   try {
