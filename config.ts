@@ -67,16 +67,15 @@ function gitHostSettings(read: Settings) {
   };
 }
 
-/**
- * Settings of the edge, the engine and the cloud. `EDGE_TLS_PORT` has no effect yet, but is documented, and validated so
- * that a typo shows at once.
- */
+/** Settings of the edge, the engine and the cloud. */
 function laterSettings(read: Settings) {
   return {
     edge: read.word("EDGE", ["inside", "separate"]),
     edgeWorkers: read.number("EDGE_WORKERS", 1, { min: 1, max: 64 }),
     edgePort: read.number("EDGE_PORT", 4480, { min: 0, max: 65_535 }),
     edgeTlsPort: read.number("EDGE_TLS_PORT", 4443, { min: 0, max: 65_535 }),
+    edgeHttpsRedirect: read.word("EDGE_HTTPS_REDIRECT", ["on", "off"]) === "on",
+    edgeHstsSeconds: read.number("EDGE_HSTS_SECONDS", 0, { min: 0, max: 10 * 31_536_000 }),
     buildConcurrency: read.number("BUILD_CONCURRENCY", availableParallelism(), { min: 1, max: 1_000 }),
     buildTimeoutSeconds: read.number("BUILD_TIMEOUT_SECONDS", 1_800, { min: 1, max: 86_400 }),
     probationSeconds: read.decimal("PROBATION_SECONDS", 1.5, { min: 0, max: 3_600 }),

@@ -31,7 +31,7 @@ export function start(
   const { PATH = "", HOME = "" } = process.env;
   return Bun.spawn([process.execPath, resolve(ROOT, script), ...args], {
     cwd: ROOT,
-    env: { PATH, HOME, EDGE_PORT: "0", ...env },
+    env: { PATH, HOME, EDGE_PORT: "0", EDGE_TLS_PORT: "0", ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr,

@@ -14,8 +14,6 @@ import { DockerEngineInventories } from "../adapters/docker/inventory/engine_inv
 import { EngineApi } from "../adapters/docker/engine/engine_api.ts";
 import { startEmbeddedPostgres } from "../adapters/embedded_postgres/embedded_postgres.ts";
 import { runningEmbeddedPostgres } from "../adapters/embedded_postgres/running_embedded_postgres.ts";
-import { EdgeServer } from "../adapters/edge/edge_server.ts";
-import { SeparateEdge, type SeparateEdgeOptions } from "../adapters/edge/separate/separate_edge.ts";
 import { GitSources } from "../adapters/git/git_sources.ts";
 import { GhLogin } from "../adapters/githost/gh_login.ts";
 import { OctokitAccounts } from "../adapters/githost/octokit_accounts.ts";
@@ -56,6 +54,7 @@ import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
 import { NodeTlsProbe } from "../adapters/tls/node_tls_probe.ts";
 import { recordedRuntime, type RecordedRuntimePorts } from "../application/services/recorded_runtime.ts";
 import type { Config } from "../config.ts";
+import { openEdge } from "./open_edge.ts";
 import { SshServerEngines, type SshServerEnginesOptions } from "./server_engines.ts";
 import { Failure } from "../domain/failure.ts";
 import { isPublicAddress } from "../domain/network_address.ts";
@@ -192,9 +191,10 @@ function openContainers(
 
 /** Opens the adapters that fetch, build, run and serve deployments. */
 function openRuntime(
-  { dataFolder, edge, edgeWorkers, githostUrl, mode, trustedProxies }: Config,
+  config: Config,
   { containers, log, nameRecords, serverEngines, stores, usesContainers, vault }: RuntimeParts,
 ) {
+  const { dataFolder, githostUrl, mode } = config;
   const inData = (name: string) => join(dataFolder, name);
   const uploadFiles = new LocalUploadFiles(inData("uploads"));
   const resolveAddress = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
@@ -209,10 +209,7 @@ function openRuntime(
   });
   return {
     builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache"), user }),
-    edge:
-      edge === "separate"
-        ? separateEdge(inData("edge"), { trustedProxies, workers: edgeWorkers, log })
-        : new EdgeServer({ trustedProxies, log }),
+    edge: openEdge(config, log),
     healthProbe: new NetworkHealthProbe(),
     keptSources: new LocalKeptSources(inData("sources")),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
@@ -233,15 +230,6 @@ function openRuntime(
     }),
     uploadFiles,
   };
-}
-
-/** Creates an edge that outlives this process. */
-function separateEdge(folder: string, options: Omit<SeparateEdgeOptions, "folder" | "command">): SeparateEdge {
-  return new SeparateEdge({
-    folder,
-    command: [process.execPath, join(import.meta.dir, "edge_process.ts")],
-    ...options,
-  });
 }
 
 /** Opens backup storages of every kind. In cloud mode, only at public addresses. */

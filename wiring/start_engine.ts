@@ -117,7 +117,8 @@ async function supervise({ containers, installation, processes, serverEngines }:
  * Binds the address of the edge, and takes it over from an edge left running in a separate process. Also ends separate
  * edges on other ports that no server uses.
  */
-async function takeEdgeAddress({ edge }: OpenWorld, { dataFolder, edgePort: port, host }: Config): Promise<void> {
+async function takeEdgeAddress({ edge }: OpenWorld, config: Config): Promise<void> {
+  const { dataFolder, edgePort: port, edgeTlsPort: tlsPort, host } = config;
   const folder = join(dataFolder, "edge");
   const own = noteFile(folder, port);
   if (edge instanceof EdgeServer) await stopEdge(own, { ifAlone: false });
@@ -126,7 +127,7 @@ async function takeEdgeAddress({ edge }: OpenWorld, { dataFolder, edgePort: port
       .filter((file) => file !== own)
       .map((file) => stopEdge(file, { ifAlone: true })),
   );
-  await edge.listen({ host, port });
+  await edge.listen({ host, port, tlsPort });
 }
 
 interface CleanupParts {

@@ -48,6 +48,16 @@ describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
   });
 });
 
+describe("EDGE_TLS_PORT, EDGE_HTTPS_REDIRECT, EDGE_HSTS_SECONDS", () => {
+  test("redirect to HTTPS without HSTS by default", () => {
+    const preset = { edgeTlsPort: 4443, edgeHttpsRedirect: true, edgeHstsSeconds: 0 };
+    expect(readConfig({}, "/srv")).toMatchObject(preset);
+    const given = { EDGE_TLS_PORT: "443", EDGE_HTTPS_REDIRECT: "off", EDGE_HSTS_SECONDS: "31536000" };
+    const expected = { edgeTlsPort: 443, edgeHttpsRedirect: false, edgeHstsSeconds: 31_536_000 };
+    expect(readConfig(given, "/srv")).toMatchObject(expected);
+  });
+});
+
 describe("EDGE_WORKERS", () => {
   test("is a number of threads, one by default", () => {
     expect(readConfig({}, "/srv").edgeWorkers).toBe(1);

@@ -56,6 +56,8 @@ const BAD: readonly (readonly [string, string])[] = [
   ["LOG_FORMAT", "xml"],
   ["EDGE_PORT", "x"],
   ["EDGE_TLS_PORT", "x"],
+  ["EDGE_HTTPS_REDIRECT", "true"],
+  ["EDGE_HSTS_SECONDS", "-1"],
   ["BUILD_CONCURRENCY", "0"],
   ["BUILD_TIMEOUT_SECONDS", "0"],
   ["ROLLBACK_WINDOW", "-1"],

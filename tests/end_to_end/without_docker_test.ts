@@ -61,6 +61,7 @@ test("the README's tour works from bin/up on, without warnings", async () => {
     SLIPWAY_DATA: place.data,
     PORT: `${port.port}`,
     EDGE_PORT: `${edgePort.port}`,
+    EDGE_TLS_PORT: "0",
     LOG_LEVEL: "warn",
   };
   await using program = new RunningProgram([join(ROOT, "bin/up")], settings);

@@ -158,7 +158,7 @@ export class SlipwayProcess implements AsyncDisposable {
 
   /** The settings that it starts with. */
   get settings(): Settings {
-    const ports = { PORT: String(this.port), EDGE_PORT: String(this.edgePort) };
+    const ports = { PORT: String(this.port), EDGE_PORT: String(this.edgePort), EDGE_TLS_PORT: "0" };
     // Tests that do not name a container engine get none, whatever the machine has.
     return {
       ...ports,
