@@ -38,9 +38,10 @@ export class MemoryDomains implements Domains {
     if (holder) {
       const unproven = holder.type === "custom" && holder.verifiedAt === null && holder.createdAt < staleBefore;
       if (!unproven || holder.organizationId === domain.organizationId) return false;
-      domains.delete(holder.id);
+      this.#tables.removeDomain(holder.id);
     }
     domains.set(domain.id, copied(domain));
+    if (domain.verifiedAt) this.#tables.certificates.due();
     return true;
   }
 
@@ -49,11 +50,12 @@ export class MemoryDomains implements Domains {
     if (!domain) return undefined;
     const proven = { ...domain, verifiedAt: new Date(at) };
     this.#tables.domains.set(id, proven);
+    this.#tables.certificates.due();
     return copied(proven);
   }
 
   async remove(organizationId: string, id: string): Promise<boolean> {
-    return this.#stored(organizationId, id) !== undefined && this.#tables.domains.delete(id);
+    return this.#stored(organizationId, id) !== undefined && this.#tables.removeDomain(id);
   }
 
   #stored(organizationId: string, id: string): DomainName | undefined {

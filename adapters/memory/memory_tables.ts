@@ -28,6 +28,7 @@ import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { IdempotentRequest, KeptAnswer } from "../../ports/system/idempotent_answers.ts";
 import type { OutputLine } from "../../ports/services/runtime.ts";
 import type { Session } from "../../ports/identity/sessions.ts";
+import { CertificateTables } from "./certificate_tables.ts";
 import { MemoryClock } from "./clock.ts";
 
 /** A user as stored. */
@@ -140,9 +141,10 @@ export class MemoryTables {
   readonly sessions = new Map<string, { readonly session: Session; readonly fingerprint: string }>();
   readonly projects = new Map<string, Project>();
   readonly domains = new Map<string, DomainName>();
-  /** By project, then by key. */
+  readonly certificates = new CertificateTables();
   /** By project. */
   readonly adoptedServices = new Map<string, readonly AdoptedService[]>();
+  /** By project, then by key. */
   readonly variables: Readonly<Record<Environment, Map<string, Map<string, VariableRow>>>> = {
     production: new Map(),
     preview: new Map(),
@@ -227,6 +229,15 @@ export class MemoryTables {
     for (const [key, { report }] of this.commitReports) if (report.deploymentId === id) this.commitReports.delete(key);
     for (const handler of this.eventHandlers) handler();
     return removed;
+  }
+
+  /** Removes a domain with its certificate. Returns `false` when there is none. */
+  removeDomain(id: string): boolean {
+    const domain = this.domains.get(id);
+    if (!domain) return false;
+    this.domains.delete(id);
+    this.certificates.removeDomain(domain);
+    return true;
   }
 
   /** Removes what was decided about a project on webhook deliveries. */

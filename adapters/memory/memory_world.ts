@@ -2,6 +2,9 @@ import { MemoryAttempts } from "./attempts.ts";
 import { MemoryAuditLog } from "./audit_log.ts";
 import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
+import { MemoryAuthorityAccounts } from "./authority_accounts.ts";
+import { MemoryCertificateOrders } from "./certificate_orders.ts";
+import { MemoryCertificates } from "./certificates.ts";
 import { MemoryCloudGitHost } from "./cloud_git_host.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
 import { MemoryPullRequests } from "./pull_requests.ts";
@@ -97,6 +100,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     ...deploymentRecords(tables),
     ...gitHostStores(tables),
     ...gitHost(tables),
+    ...certificateStores(tables),
     edge: new MemoryEdge(),
     healthProbe: new MemoryHealthProbe(),
     keptSources,
@@ -138,6 +142,14 @@ function servers(tables: MemoryTables) {
     remoteHosts,
     serverConnections: new MemoryServerConnections(remoteHosts),
     servers: new MemoryServers(tables),
+  };
+}
+
+function certificateStores(tables: MemoryTables) {
+  return {
+    authorityAccounts: new MemoryAuthorityAccounts(tables),
+    certificateOrders: new MemoryCertificateOrders(tables),
+    certificates: new MemoryCertificates(tables),
   };
 }
 

@@ -86,7 +86,7 @@ export class MemoryProjects implements Projects {
     for (const set of Object.values(variables)) set.delete(id);
     deployKeys.delete(id);
     this.#tables.adoptedServices.delete(id);
-    for (const domain of domains.values()) if (domain.projectId === id) domains.delete(domain.id);
+    for (const domain of domains.values()) if (domain.projectId === id) this.#tables.removeDomain(domain.id);
     for (const { deployment } of deployments.values()) {
       if (deployment.projectId === id) this.#tables.removeDeployment(deployment.id);
     }

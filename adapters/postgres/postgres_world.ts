@@ -2,6 +2,9 @@ import type { Vault } from "../../ports/system/vault.ts";
 import { PostgresAttempts } from "./attempts.ts";
 import { PostgresAuditLog } from "./audit_log.ts";
 import { PostgresBackupDestinations } from "./backup_destinations.ts";
+import { PostgresAuthorityAccounts } from "./authority_accounts.ts";
+import { PostgresCertificateOrders } from "./certificate_orders.ts";
+import { PostgresCertificates } from "./certificates.ts";
 import { PostgresCloudLinks } from "./cloud_links.ts";
 import { PostgresPullRequests } from "./pull_requests.ts";
 import { PostgresCommitReports } from "./commit_reports.ts";
@@ -95,6 +98,9 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     attempts: new PostgresAttempts(database),
     auditLog: new PostgresAuditLog(database),
     backupDestinations: new PostgresBackupDestinations(database, vault),
+    authorityAccounts: new PostgresAuthorityAccounts(database, vault),
+    certificateOrders: new PostgresCertificateOrders(database, signals, vault),
+    certificates: new PostgresCertificates(database, signals, vault),
     cloudLinks: new PostgresCloudLinks(database, vault),
     commitReports: new PostgresCommitReports(database, signals),
     pullRequests: new PostgresPullRequests(database, signals),

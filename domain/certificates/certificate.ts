@@ -7,6 +7,7 @@ export interface Certificate {
   readonly chain: string;
   /** The private key, in PEM format. */
   readonly key: Secret;
+  /** The common name, or the organization, of the authority that issued it. */
   readonly issuer: string;
   readonly notBefore: Date;
   readonly notAfter: Date;

@@ -1,11 +1,21 @@
+import type { Certificate } from "../../domain/certificates/certificate.ts";
+import type { ChallengeProof } from "../../domain/certificates/certificate_order.ts";
 import type { Secret } from "../../domain/secret.ts";
 
 /** An order that the authority has accepted. */
 export interface AcceptedOrder {
   /** Where the authority keeps it. */
   readonly url: string;
-  /** What to serve at `http://HOSTNAME/.well-known/acme-challenge/TOKEN`; `null` if the authority needs no proof. */
-  readonly proof: { readonly token: string; readonly text: string } | null;
+  /** What to serve; `null` if the authority needs no proof. */
+  readonly proof: ChallengeProof | null;
+}
+
+/** What a certificate is issued for. */
+export interface CertificateRequest {
+  readonly order: AcceptedOrder;
+  readonly hostname: string;
+  /** The private key of the certificate, in PEM format. */
+  readonly key: Secret;
 }
 
 /** A request to the authority. */
@@ -14,9 +24,9 @@ export interface AuthorityOptions {
 }
 
 /**
- * Issues certificates (ACME, RFC 8555). Rejects with an `unavailable` failure, code `authority_unreachable`, when it does
- * not answer; with a `remote_failed` failure, code `authority_refused`, and its own words when it refuses, and then with
- * `retryAfter` if it says when to try again.
+ * Issues certificates (ACME, RFC 8555). Rejects with a `remote_failed` failure: code `authority_unreachable` when it does
+ * not answer or is out of order, `authority_refused` with its own words when it refuses; both with `retryAfter` if it
+ * says when to try again. Rejects with the reason of the signal once that is aborted.
  */
 export interface CertificateAuthority {
   /** Orders a certificate for a host name. */
@@ -24,8 +34,8 @@ export interface CertificateAuthority {
   /** Returns an order as it is now, or `undefined` if the authority has forgotten or rejected it. */
   resume(url: string, options: AuthorityOptions): Promise<AcceptedOrder | undefined>;
   /**
-   * Has the proof of an order checked, if that is still open, and returns the chain of certificates for a private key,
-   * in PEM format. An order whose certificate was issued before returns that one, if it is for this key.
+   * Has the proof of an order checked, if that is still open, and returns the certificate. An order whose certificate was
+   * issued before returns that one; refuses if it is for another key.
    */
-  issue(order: AcceptedOrder, hostname: string, key: Secret, options: AuthorityOptions): Promise<string>;
+  issue(request: CertificateRequest, options: AuthorityOptions): Promise<Certificate>;
 }

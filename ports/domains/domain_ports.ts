@@ -1,3 +1,5 @@
+import type { CertificateOrders } from "./certificate_orders.ts";
+import type { Certificates } from "./certificates.ts";
 import type { Domains } from "./domains.ts";
 import type { Edge } from "./edge.ts";
 import type { NameRecords } from "./name_records.ts";
@@ -5,6 +7,8 @@ import type { TlsProbe } from "./tls_probe.ts";
 
 /** The domain ports that the application depends on. */
 export interface DomainPorts {
+  readonly certificateOrders: CertificateOrders;
+  readonly certificates: Certificates;
   readonly domains: Domains;
   readonly edge: Edge;
   readonly nameRecords: NameRecords;

@@ -2,6 +2,9 @@ import type { Adoptions } from "../../ports/migration/adoptions.ts";
 import type { Attempts } from "../../ports/identity/attempts.ts";
 import type { AuditLog } from "../../ports/identity/audit_log.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
+import type { AuthorityAccounts } from "../../ports/domains/authority_accounts.ts";
+import type { CertificateOrders } from "../../ports/domains/certificate_orders.ts";
+import type { Certificates } from "../../ports/domains/certificates.ts";
 import type { CloudLinks } from "../../ports/cloud/cloud_links.ts";
 import type { ServiceSets } from "../../ports/deployments/service_sets.ts";
 import type { DeployKeys } from "../../ports/projects/deploy_keys.ts";
@@ -49,6 +52,9 @@ export interface StoreWorld extends GitHostStores, Partial<AsyncDisposable> {
   readonly attempts: Attempts;
   readonly auditLog: AuditLog;
   readonly backupDestinations: BackupDestinations;
+  readonly authorityAccounts: AuthorityAccounts;
+  readonly certificateOrders: CertificateOrders;
+  readonly certificates: Certificates;
   readonly cloudLinks: CloudLinks;
   readonly serviceSets: ServiceSets;
   readonly deployKeys: DeployKeys;
@@ -81,6 +87,9 @@ export interface StoreWorld extends GitHostStores, Partial<AsyncDisposable> {
   /** The same data as seen by another process. */
   readonly elsewhere: Pick<
     StoreWorld,
+    | "authorityAccounts"
+    | "certificateOrders"
+    | "certificates"
     | "commitReports"
     | "serviceSets"
     | "deploymentEvents"

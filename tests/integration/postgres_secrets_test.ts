@@ -20,6 +20,7 @@ import {
   projectOf,
   START,
 } from "../support/database/store_builders.ts";
+import { aCustomDomain, certificateOf, progressOf } from "../support/database/certificate_builders.ts";
 import { adoptedOf } from "../support/inputs/adopted.ts";
 
 const root = await mkdtemp(join(tmpdir(), "slipway-"));
@@ -30,6 +31,7 @@ const GRANT = {
   refreshToken: new Secret("refresh token"),
   expiresAt: START,
 };
+const DIRECTORY = "https://ca.example.com/directory";
 const REPOSITORY = { owner: "Acme", repo: "Shop" };
 
 /** Stores with a project, a server and a connection to the git host that have secrets. */
@@ -85,13 +87,34 @@ async function withSecrets(world: PostgresWorld, count = 3) {
   await world.repositoryHooks.put(hook, new Secret("hook secret"));
   const deployKey = { projectId, publicKey: "ssh-ed25519 AAAA", fingerprint: "SHA256:x", createdAt: START };
   await world.deployKeys.put(deployKey, new Secret("deploy key"));
+  const certified = await withCertificate(world, { organizationId, projectId });
   const adopted = projectOf({ organizationId });
   const adoption = { services: [adoptedOf("web", { recipe: new Secret("recipe") })], variables: [] };
   await world.adoptions.create(adopted, freeNameOf(adopted), adoption);
   const deployment = deploymentOf({ organizationId, projectId });
   const environment = new Map([["KEY", new Secret("former value")]]);
   await world.deployments.create(deployment, { environment, events: [], serviceSet: serviceSetOf("web") });
-  return { organizationId, userId, projectId, serverId, adoptedId: adopted.id, deploymentId: deployment.id, put };
+  const ids = { organizationId, userId, projectId, serverId, adoptedId: adopted.id, deploymentId: deployment.id };
+  return { ...ids, ...certified, put };
+}
+
+/** Stores a certificate, the order of the next one, and the account at the authority. */
+async function withCertificate(
+  world: PostgresWorld,
+  place: { readonly organizationId: string; readonly projectId: string },
+) {
+  const { id: domainId, hostname } = await aCustomDomain(world, place);
+  const order = await world.certificateOrders.take({ leaseMs: 60_000, domainId });
+  await world.certificateOrders.complete(
+    order!,
+    certificateOf(hostname, { key: new Secret("certificate key") }),
+    START,
+  );
+  const next = await world.certificateOrders.take({ leaseMs: 60_000, domainId });
+  const progress = progressOf({ key: new Secret("order key") });
+  await world.certificateOrders.retry(next!, { error: null, afterMs: 0, progress });
+  await world.authorityAccounts.key(DIRECTORY, async () => new Secret("account key"));
+  return { domainId, hostname };
 }
 
 type Stored = Awaited<ReturnType<typeof withSecrets>>;
@@ -101,6 +124,7 @@ async function reveal(world: PostgresWorld, stored: Stored) {
   const { organizationId, userId, projectId, serverId, adoptedId, deploymentId } = stored;
   const credentials = await world.servers.credentials(organizationId, serverId);
   const grant = await world.oauthAccounts.grant(organizationId, userId);
+  const order = await world.certificateOrders.take({ leaseMs: 0, domainId: stored.domainId });
   return {
     variables: [...(await world.variables.reveal(projectId))].map(([key, value]) => `${key}=${value.reveal()}`),
     previewVariable: (await world.variables.reveal(projectId, "preview")).get("KEY_0")?.reveal(),
@@ -111,6 +135,9 @@ async function reveal(world: PostgresWorld, stored: Stored) {
     deviceCode: (await world.connectAttempts.device(organizationId, userId))?.deviceCode.reveal(),
     hook: (await world.repositoryHooks.secret(organizationId, REPOSITORY))?.reveal(),
     deployKey: (await world.deployKeys.privateKey(projectId))?.reveal(),
+    certificate: (await world.certificates.find(stored.hostname))?.key.reveal(),
+    order: order?.progress?.key.reveal(),
+    account: (await world.authorityAccounts.key(DIRECTORY, () => Promise.reject(new Error("Unknown")))).reveal(),
     recipes: (await world.adoptions.list(adoptedId)).map(({ recipe }) => recipe.reveal()),
     deployment: (await world.deployments.environment(deploymentId)).get("KEY")?.reveal(),
     serviceSet: await world.serviceSets.read(deploymentId),
@@ -127,6 +154,9 @@ const ALL = {
   deviceCode: "device code",
   hook: "hook secret",
   deployKey: "deploy key",
+  certificate: "certificate key",
+  order: "order key",
+  account: "account key",
   recipes: ["recipe"],
   deployment: "former value",
   serviceSet: serviceSetOf("web"),
@@ -196,6 +226,8 @@ describe("secrets in PostgreSQL", () => {
     await sql`update repository_hooks set repo_key = 'other'`;
     const moved = world.repositoryHooks.secret(organizationId, { owner: "acme", repo: "other" });
     await expect(moved).rejects.toMatchObject(UNREADABLE);
+    await sql`update certificates set sealed_key = (select sealed_key from certificate_orders)`;
+    await expect(world.certificates.find(stored.hostname)).rejects.toMatchObject(UNREADABLE);
     await sql`
       update preview_variables set sealed_value = (select sealed_value from variables where key = 'KEY_0')`;
     await expect(world.variables.reveal(stored.projectId, "preview")).rejects.toMatchObject(UNREADABLE);
@@ -212,7 +244,7 @@ describe("secrets in PostgreSQL", () => {
     const vault = await vaultOf(current, former);
     const both = await openStores({ url: database.url, vault });
     while ((await both.sealedRows.reseal(2)) > 0);
-    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 15]]));
+    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 18]]));
     await both[Symbol.asyncDispose]();
     await using after = await openStores({ url: database.url, vault: await vaultOf(current) });
     expect(await reveal(after, stored)).toEqual(ALL);
@@ -261,8 +293,8 @@ describe("secrets in PostgreSQL", () => {
         return 0;
       });
     }
-    expect(resealed).toBe(13);
-    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(13);
+    expect(resealed).toBe(16);
+    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(16);
     await expect(world.sealedRows.reseal(1)).rejects.toMatchObject(UNREADABLE);
     expect((await world.cloudLinks.token(stored.organizationId))?.reveal()).toBe("cloud token");
   });
@@ -295,7 +327,7 @@ describe("secrets in PostgreSQL", () => {
     writing.abort();
     await writes;
     while ((await world.sealedRows.reseal(100)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 15]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 18]]));
     const { variables } = await reveal(writer, stored);
     expect(variables).toEqual(["KEY_0=later 0", "KEY_1=later 1", "KEY_2=later 2"]);
   });
@@ -318,7 +350,7 @@ describe("secrets in PostgreSQL", () => {
     expect(await reveal(world, stored)).toEqual(before);
     await vault.reload();
     while ((await world.sealedRows.reseal(10)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 72]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 75]]));
     expect(await reveal(world, stored)).toEqual(before);
   });
 });

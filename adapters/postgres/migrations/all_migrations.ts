@@ -25,6 +25,7 @@ import commitReports from "./0024_commit_reports.sql" with { type: "text" };
 import previewVariables from "./0025_preview_variables.sql" with { type: "text" };
 import pullRequests from "./0026_pull_requests.sql" with { type: "text" };
 import adoptedServices from "./0027_adopted_services.sql" with { type: "text" };
+import certificates from "./0028_certificates.sql" with { type: "text" };
 
 /** A schema migration. Its text never changes once released. */
 export interface Migration {
@@ -62,4 +63,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 25, name: "preview_variables", text: previewVariables },
   { version: 26, name: "pull_requests", text: pullRequests },
   { version: 27, name: "adopted_services", text: adoptedServices },
+  { version: 28, name: "certificates", text: certificates },
 ];

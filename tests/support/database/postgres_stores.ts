@@ -44,6 +44,7 @@ export async function setBack(database: Database, ms: number): Promise<void> {
     webhook_deliveries: ["claimed_at"],
     commit_reports: ["due_at", "lease_until"],
     pull_requests: ["due_at", "lease_until"],
+    certificate_orders: ["due_at", "claimed_until"],
   };
   for (const [table, names] of Object.entries(columns)) {
     const set = names.map((name) => `${name} = ${name} - interval '${ms} milliseconds'`).join(", ");
