@@ -7,6 +7,7 @@ import { isNetwork } from "./domain/network_address.ts";
 import { Secret } from "./domain/secret.ts";
 import { LOG_LEVELS, type LogLevel } from "./ports/system/log.ts";
 
+const LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 const PUBLIC_HOST = "https://github.com";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -45,8 +46,18 @@ export function readConfig(environment: Environment, cwd: string) {
     uploadMaxBytes: read.number("UPLOAD_MAX_BYTES", 2 * 1_024 ** 3, { min: 1, max: 2 ** 50 }),
     logLevel: read.word("LOG_LEVEL", ["info", ...LOG_LEVELS]) as LogLevel,
     logFormat: read.optionalWord("LOG_FORMAT", ["json", "text"]),
+    ...certificateSettings(read),
     ...gitHostSettings(read),
     ...laterSettings(read),
+  };
+}
+
+/** Settings of the certificate authority. Without a directory, no certificates are ordered. */
+function certificateSettings(read: Settings) {
+  return {
+    acmeDirectoryUrl: read.directory("ACME_DIRECTORY_URL", LETS_ENCRYPT),
+    acmeEmail: read.email("ACME_EMAIL"),
+    acmeCaFile: read.folder("ACME_CA_FILE"),
   };
 }
 
@@ -174,6 +185,22 @@ class Settings {
       );
     }
     return value.replace(/\/+$/, "");
+  }
+
+  /** Returns the directory of a certificate authority; `undefined` for "off". */
+  directory(name: string, preset: string): string | undefined {
+    const value = this.text(name, preset);
+    if (value === "off") return undefined;
+    if (!/^https:\/\/[^/?#@\\]+(?:\/[^?#]*)?$/i.test(value) || !URL.canParse(value))
+      throw new BadSetting(`${name} must be an address such as ${preset}, or off`);
+    return value;
+  }
+
+  email(name: string): string | undefined {
+    const value = this.#value(name);
+    if (value !== undefined && !/^[^\s@,?]+@[^\s@,?]+\.[^\s@,?]+$/.test(value))
+      throw new BadSetting(`${name} must be an email address such as admin@example.com`);
+    return value;
   }
 
   engine(name: string, preset: string): string {

@@ -46,7 +46,7 @@ import { ProcessBuilder } from "../adapters/process/builder.ts";
 import { ProcessSockets } from "../adapters/process/process_sockets.ts";
 import { ProcessRuntime } from "../adapters/process/runtime.ts";
 import { SealedInstances } from "../adapters/process/sealed_instances.ts";
-import { authoritiesOf } from "../adapters/s3/authorities.ts";
+import { authoritiesOf } from "../adapters/shared/authorities.ts";
 import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
 import { SshServerConnections } from "../adapters/ssh/engine/server_connections.ts";
 import { SshRemoteHosts } from "../adapters/ssh/remote_hosts.ts";
@@ -55,6 +55,7 @@ import { NodeTlsProbe } from "../adapters/tls/node_tls_probe.ts";
 import { recordedRuntime, type RecordedRuntimePorts } from "../application/services/recorded_runtime.ts";
 import type { Config } from "../config.ts";
 import { openEdge } from "./open_edge.ts";
+import { openAuthority } from "./open_authority.ts";
 import { SshServerEngines, type SshServerEnginesOptions } from "./server_engines.ts";
 import { Failure } from "../domain/failure.ts";
 import { isPublicAddress } from "../domain/network_address.ts";
@@ -75,6 +76,7 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
   const stores = opened.use(await postgresWorld({ url, vault }));
   const nameRecords = new DnsNameRecords({});
   const objectStorages = await openStorages(config, nameRecords);
+  const certificateAuthority = await openAuthority(config, stores.authorityAccounts);
   const { installation } = stores;
   const id = await installation.id();
   const containers = openContainers(config, id, { log, nameRecords });
@@ -99,6 +101,7 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
     ...stores,
     ...running,
     ...openGitHost(config),
+    certificateAuthority,
     containers: containers.runtime,
     imageBuilder: containers.imageBuilder,
     imageRegistry: containers.imageRegistry,
@@ -239,7 +242,7 @@ export async function openStorages(
 ): Promise<ObjectStorages> {
   const addressGuard = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
   return new DispatchingObjectStorages({
-    bucket: new S3ObjectStorages({ ...addressGuard, authorities: await authoritiesOf(backupCaFile) }),
+    bucket: new S3ObjectStorages({ ...addressGuard, authorities: await authoritiesOf("BACKUP_CA_FILE", backupCaFile) }),
     remoteFolder: new SftpObjectStorages(addressGuard),
     localFolder: new LocalObjectStorages({ dataFolder }),
   });

@@ -3,6 +3,7 @@ import { MemoryAuditLog } from "./audit_log.ts";
 import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
 import { MemoryAuthorityAccounts } from "./authority_accounts.ts";
+import { MemoryCertificateAuthority } from "./certificate_authority.ts";
 import { MemoryCertificateOrders } from "./certificate_orders.ts";
 import { MemoryCertificates } from "./certificates.ts";
 import { MemoryCloudGitHost } from "./cloud_git_host.ts";
@@ -148,6 +149,7 @@ function servers(tables: MemoryTables) {
 function certificateStores(tables: MemoryTables) {
   return {
     authorityAccounts: new MemoryAuthorityAccounts(tables),
+    certificateAuthority: new MemoryCertificateAuthority(tables.clock),
     certificateOrders: new MemoryCertificateOrders(tables),
     certificates: new MemoryCertificates(tables),
   };

@@ -1,3 +1,4 @@
+import type { CertificateAuthority } from "./certificate_authority.ts";
 import type { CertificateOrders } from "./certificate_orders.ts";
 import type { Certificates } from "./certificates.ts";
 import type { Domains } from "./domains.ts";
@@ -7,6 +8,7 @@ import type { TlsProbe } from "./tls_probe.ts";
 
 /** The domain ports that the application depends on. */
 export interface DomainPorts {
+  readonly certificateAuthority: CertificateAuthority;
   readonly certificateOrders: CertificateOrders;
   readonly certificates: Certificates;
   readonly domains: Domains;

@@ -5,6 +5,10 @@ function baseImages(value: string) {
   return readConfig({ BASE_IMAGES: value }, "/srv").baseImages;
 }
 
+function directory(value?: string) {
+  return readConfig({ ACME_DIRECTORY_URL: value }, "/srv").acmeDirectoryUrl;
+}
+
 describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
   const read = (value: string) => {
     const { publicUrl, cloudApiUrl } = readConfig({ [name]: value }, "/srv");
@@ -55,6 +59,28 @@ describe("EDGE_TLS_PORT, EDGE_HTTPS_REDIRECT, EDGE_HSTS_SECONDS", () => {
     const given = { EDGE_TLS_PORT: "443", EDGE_HTTPS_REDIRECT: "off", EDGE_HSTS_SECONDS: "31536000" };
     const expected = { edgeTlsPort: 443, edgeHttpsRedirect: false, edgeHstsSeconds: 31_536_000 };
     expect(readConfig(given, "/srv")).toMatchObject(expected);
+  });
+});
+
+describe("the certificate authority", () => {
+  test("is Let's Encrypt by default, another one, or off", () => {
+    expect(directory()).toBe("https://acme-v02.api.letsencrypt.org/directory");
+    expect(directory("https://localhost:14000/dir")).toBe("https://localhost:14000/dir");
+    expect(directory("off")).toBeUndefined();
+  });
+
+  test.each([
+    ["ACME_DIRECTORY_URL", "http://ca.example.com/swordfish"],
+    ["ACME_DIRECTORY_URL", "https://ada:swordfish@ca.example.com/dir"],
+    ["ACME_DIRECTORY_URL", "swordfish"],
+    ["ACME_EMAIL", "swordfish"],
+    ["ACME_EMAIL", "ada@swordfish"],
+    ["ACME_EMAIL", "ada@example.com,swordfish@example.com"],
+    ["ACME_CA_FILE", "relative/swordfish"],
+  ])("refuses %s=%s by name", (name, value) => {
+    const read = () => readConfig({ [name]: value }, "/srv");
+    expect(read).toThrow(`${name} must be `);
+    expect(read).not.toThrow("swordfish");
   });
 });
 

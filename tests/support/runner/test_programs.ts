@@ -24,6 +24,7 @@ const PROGRAMS: readonly Program[] = [
     isThere: async () => Bun.which("docker-registry") !== null,
   },
   { name: "an SSH server", packages: ["openssh-server"], isThere: async () => existsSync(SSHD) },
+  { name: "an ACME server", packages: ["pebble"], isThere: async () => Bun.which("pebble") !== null },
   { name: "bubblewrap", packages: ["bubblewrap"], isThere: async () => Bun.which("bwrap") !== null },
 ];
 
