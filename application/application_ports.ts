@@ -20,6 +20,8 @@ export interface ApplicationPorts extends World {
   readonly edgeTls: TlsAddress | undefined;
   readonly githostUrl: string;
   readonly gitHost: GitHostSettings;
+  /** The directory of the certificate authority; `undefined` if no certificates are ordered. */
+  readonly acmeDirectoryUrl: string | undefined;
   /** The link to the hosted cloud that the operator set for the whole installation. */
   readonly cloudPreset: CloudAddress | undefined;
   readonly localSources: LocalSourceRules;

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { BackupUseCases } from "../application/backups/use_cases.ts";
+import type { CertificateUseCases } from "../application/certificates/use_cases.ts";
 import type { CloudUseCases } from "../application/cloud/use_cases.ts";
 import type { DeploymentUseCases } from "../application/deployments/use_cases.ts";
 import type { DomainUseCases } from "../application/domains/use_cases.ts";
@@ -12,6 +13,7 @@ import type { ServiceUseCases } from "../application/services/use_cases.ts";
 import { access, declaredRoutes, type DeclaredRoute } from "./access.ts";
 import { authRoutes } from "./identity/auth_routes.ts";
 import { backupDestinationRoutes } from "./backups/routes.ts";
+import { certificateRoutes } from "./certificates/routes.ts";
 import { cloudRoutes } from "./cloud/routes.ts";
 import { readingRoutes } from "./deployments/reading_routes.ts";
 import { deploymentRoutes } from "./deployments/routes.ts";
@@ -44,6 +46,7 @@ export type HttpUseCases = IdentityUseCases &
   DeploymentUseCases &
   ServiceUseCases &
   DomainUseCases &
+  CertificateUseCases &
   BackupUseCases &
   ServerUseCases &
   MigrationUseCases &
@@ -82,6 +85,7 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
       .use(deployKeyRoutes(guarded, useCases))
       .use(folderRoutes(guarded, useCases, publicUrl))
       .use(domainRoutes(guarded, useCases))
+      .use(certificateRoutes(guarded, useCases))
       .use(serverRoutes(guarded, useCases))
       .use(
         facts.mode === "cloud"

@@ -1,5 +1,6 @@
 import type { ApplicationPorts } from "../application/application_ports.ts";
 import { backupUseCases } from "../application/backups/use_cases.ts";
+import { certificateUseCases } from "../application/certificates/use_cases.ts";
 import { cloudUseCases } from "../application/cloud/use_cases.ts";
 import { deploymentUseCases } from "../application/deployments/use_cases.ts";
 import { domainUseCases } from "../application/domains/use_cases.ts";
@@ -24,6 +25,7 @@ import { VERSION } from "./version.ts";
 /** The settings that the application itself needs. */
 export type AppSettings = Pick<
   Config,
+  | "acmeDirectoryUrl"
   | "mode"
   | "runtime"
   | "baseDomain"
@@ -56,6 +58,7 @@ export function useCases(world: World, settings: AppSettings) {
     localBackups: { mode, allowed: settings.backupAllowLocal, root: settings.backupLocalRoot, dataFolder },
     uploadLimits: { maxBytes, maxUnpackedBytes: 4 * maxBytes, maxEntries: 200_000 },
     auditTrail: auditTrail(world),
+    acmeDirectoryUrl: settings.acmeDirectoryUrl,
     githostUrl: settings.githostUrl,
     edgeTls: edgeTls(settings),
     ...gitHostPorts(settings),
@@ -66,6 +69,7 @@ export function useCases(world: World, settings: AppSettings) {
     ...deploymentUseCases(ports),
     ...serviceUseCases(ports),
     ...domainUseCases(ports),
+    ...certificateUseCases(ports),
     ...backupUseCases(ports),
     ...serverUseCases(ports),
     ...migrationUseCases(ports),

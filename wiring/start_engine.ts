@@ -26,6 +26,7 @@ import { stopEdge } from "../adapters/edge/separate/separate_edge.ts";
 import type { Config } from "../config.ts";
 import { loggedError } from "../domain/logged_error.ts";
 import type { openWorld } from "./open_world.ts";
+import { startCertificates } from "./start_certificates.ts";
 
 const RESTORE_MS = 2_000;
 const SWEEP_MS = 60_000;
@@ -61,12 +62,10 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   const routes = await currentRoutes(world, { baseDomain })();
   await edge.load(routes);
   loaded.resolve(routes.map(({ projectId }) => projectId));
+  const certifying = await startCertificates(world, config, signal);
   const settings = engineSettings(config, edge.port, await installation.id());
   const reporting = watchReports({ ...world, ...config, urlOf: settings.edgeUrl })(signal);
-  const run = runDeployment(world, {
-    ...settings,
-    credentialFor: projectCredential({ ...world, ...config }),
-  });
+  const run = runDeployment(world, { ...settings, credentialFor: projectCredential({ ...world, ...config }) });
   let worker: ReturnType<typeof startWorker> | undefined;
   let sweeping: ReturnType<typeof setInterval> | undefined;
   // Runs in the background: one app that does not come up delays neither the API nor any other app.
@@ -76,6 +75,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
       stopping.abort();
       await working;
       await reporting;
+      await certifying.ended();
       clearInterval(sweeping);
       unsubscribe();
       await worker?.stop();

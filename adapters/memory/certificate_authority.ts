@@ -25,8 +25,8 @@ const LIFE_MS = 90 * 24 * 3_600_000;
 
 /** Issues simulated certificates in memory. */
 export class MemoryCertificateAuthority implements CertificateAuthority {
-  /** What happens to the next calls, in order, before the authority answers as usual. */
-  readonly faults: AuthorityFault[] = [];
+  /** What happens to the next calls, in order; `null` and all later calls are answered as usual. */
+  readonly faults: (AuthorityFault | null)[] = [];
   /** The host names of all certificates that were issued. */
   readonly issued: string[] = [];
   /** Looks a proof up as the authority does; `undefined` if it is not served. Defaults to always finding it. */

@@ -14,6 +14,7 @@ import { recorded } from "./recorded.ts";
 FormatRegistry.Set("date-time", (text) => !Number.isNaN(Date.parse(text)));
 
 export const SETTINGS: AppSettings = {
+  acmeDirectoryUrl: "https://ca.example.com/directory",
   mode: "self-hosted",
   runtime: "process",
   baseDomain: "localhost",

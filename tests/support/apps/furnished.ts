@@ -27,6 +27,7 @@ export const MACHINE = {
 };
 
 /** The host key that is pinned for the project of a furnished organization. */
+const CUSTOM_DOMAIN = "www.harbour.example.com";
 const HOST_KEY = {
   host: "git.example.com",
   key: "ssh-ed25519 AAAA",
@@ -39,7 +40,7 @@ type Callable = Pick<TestApp, "call" | "owner">;
 /** An application whose world tests can set up directly, behind its API. */
 type Furnishable = Callable & {
   readonly world: ArrangedWorld &
-    Pick<MemoryWorld, "cloudGitHost" | "clock" | "gitHostState"> &
+    Pick<MemoryWorld, "cloudGitHost" | "clock" | "gitHostState" | "nameRecords"> &
     Pick<World, "gitHooks" | "appInstallations">;
 };
 
@@ -58,6 +59,7 @@ export async function furnish({ call, owner, world }: Furnishable) {
   await id("POST", `/api/projects/${project}/deploy-key`, {});
   await world.deployKeys.pinHostKey(project, HOST_KEY);
   const domain = await id("POST", "/api/domains", { projectId: project, hostname: "harbour-two.localhost" });
+  await verifiedDomain({ call, owner, world }, project);
   const server = await id("POST", "/api/servers", SERVER);
   const destination = await id("POST", "/api/backup-destinations", DESTINATION);
   const token = await id("POST", "/api/tokens", { name: "spare" });
@@ -68,6 +70,15 @@ export async function furnish({ call, owner, world }: Furnishable) {
   const { userId } = await member({ call, owner }, "viewer");
   const deployments = await furnishDeployments(world, await deploy(call, owner, project));
   return { project, domain, server, destination, token, upload, scanned, member: userId, hook, ...deployments };
+}
+
+/** Claims and verifies a custom domain for a project. */
+async function verifiedDomain({ call, owner, world }: Furnishable, projectId: string): Promise<void> {
+  const claimed = await call("POST", "/api/domains", { token: owner, body: { projectId, hostname: CUSTOM_DOMAIN } });
+  const { id, verification } = claimed.body.data;
+  world.nameRecords.set(verification.name, { texts: [verification.value] });
+  const verified = await call("POST", `/api/domains/${id}/verify`, { token: owner });
+  if (verified.status !== 200) throw new Error(verified.text);
 }
 
 /** Connects the first organization with a git host that has the project's repository and a webhook on it. */
@@ -164,6 +175,7 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
     "POST /api/deployments": { projectId: ids.project },
     "POST /api/deployments/prepare": { source: "githost", owner: "acme", repo: "harbour" },
     "POST /api/deployments/ssl/status": { domain: "harbour-two.localhost" },
+    "POST /api/deployments/ssl/renew": { domain: CUSTOM_DOMAIN },
     "POST /api/deployments/build/access": { projectId: ids.project },
     "POST /api/deployments/:id/build/respond": { promptId: PROMPT_ID, action: "approve" },
     "POST /api/githost/connect/redirect": { state: "unknown" },

@@ -10,6 +10,12 @@ export interface Mortal {
 
 /** The methods whose effects outlive the process. */
 const LASTING: ReadonlySet<string> = new Set([
+  "certificateAuthority.issue",
+  "certificateAuthority.order",
+  "certificateOrders.complete",
+  "certificateOrders.retry",
+  "certificateOrders.save",
+  "certificateOrders.take",
   "deployKeys.pinHostKey",
   "deployments.change",
   "deploymentEvents.append",

@@ -107,6 +107,7 @@ POST   /api/deployments/:id/build             401 404 403 202 403 202
 POST   /api/deployments/:id/build/respond     401 404 403 200 403 400
 POST   /api/deployments/:id/redeploy          401 404 403 202 403 202
 POST   /api/deployments/:id/rollback          401 404 403 403 403 202
+POST   /api/deployments/ssl/renew             401 404 403 200 403 200
 POST   /api/deployments/:id/promote           401 404 403 403 403 202
 POST   /api/deployments/:id/pin               401 404 403 200 403 200
 POST   /api/deployments/:id/keep              401 404 403 400 403 400

@@ -159,9 +159,10 @@ export class SlipwayProcess implements AsyncDisposable {
   /** The settings that it starts with. */
   get settings(): Settings {
     const ports = { PORT: String(this.port), EDGE_PORT: String(this.edgePort), EDGE_TLS_PORT: "0" };
-    // Tests that do not name a container engine get none, whatever the machine has.
+    // Tests that do not name a container engine get none, whatever the machine has; and none asks Let's Encrypt.
     return {
       ...ports,
+      ACME_DIRECTORY_URL: "off",
       DOCKER_HOST: NO_ENGINE,
       PROBATION_SECONDS: "0.3",
       SLIPWAY_DATA: this.folder,
