@@ -8,6 +8,8 @@ export interface Load {
   readonly connections: number;
   /** How long to send. */
   readonly ms: number;
+  /** The server name for TLS, with any certificate; plain HTTP without it. */
+  readonly serverName?: string;
 }
 
 interface Connection {
@@ -20,11 +22,13 @@ interface Connection {
 }
 
 /** Sends a load and returns the number of responses per second. Rejects on any status but 200. */
-export async function httpLoad({ port, request, connections, ms }: Load): Promise<number> {
+export async function httpLoad({ port, request, connections, ms, serverName }: Load): Promise<number> {
   let answered = 0;
   let waiting = 0;
   let isOver = false;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const encrypted = Promise.withResolvers<void>();
+  let handshakes = 0;
   const bytes = typeof request === "string" ? Buffer.from(request) : undefined;
   const send = (socket: Socket<Connection>) => {
     waiting++;
@@ -51,6 +55,7 @@ export async function httpLoad({ port, request, connections, ms }: Load): Promis
         hostname: "127.0.0.1",
         port,
         data: { arrived: 0, length: undefined, head: "" },
+        ...(serverName !== undefined && { tls: { serverName, rejectUnauthorized: false } }),
         socket: {
           data(socket, chunk) {
             try {
@@ -59,12 +64,14 @@ export async function httpLoad({ port, request, connections, ms }: Load): Promis
               reject(error as Error);
             }
           },
+          handshake: () => void (++handshakes === connections && encrypted.resolve()),
           error: (_, error) => reject(error),
           close: () => reject(new Error("the server closed a connection")),
         },
       }),
     ),
   );
+  if (serverName !== undefined) await Promise.race([encrypted.promise, promise]);
   const started = performance.now();
   for (const socket of sockets) send(socket);
   const timer = setTimeout(() => (isOver = true), ms);

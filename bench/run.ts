@@ -1,5 +1,6 @@
 import { boot } from "./boot.ts";
 import { edge } from "./edge.ts";
+import { edgeTls } from "./edge_tls.ts";
 import { firstDeployment } from "./first_deployment.ts";
 import { reposList, reposListAgain } from "./git_host.ts";
 import { idleMemory } from "./idle_memory.ts";
@@ -54,6 +55,7 @@ const GROUPS: readonly Group[] = [
     run: () => each({ "log-ingest": logIngest, "stream-fanout": streamFanout }),
   },
   { names: ["edge"], run: () => each({ edge }) },
+  { names: ["edge-tls"], run: () => each({ "edge-tls": edgeTls }) },
   { names: ["detect"], run: () => each({ detect }), inMemory: true },
   {
     names: ["repos-list", "repos-list-again"],
