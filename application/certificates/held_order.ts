@@ -3,8 +3,8 @@ import { conflict, type Failure } from "../../domain/failure.ts";
 import type { CertificateOrders } from "../../ports/domains/certificate_orders.ts";
 
 /** How long an order stays reserved for a process that was killed. */
-export const ORDER_LEASE_MS = 20_000;
-const EXTEND_MS = 5_000;
+export const ORDER_LEASE_MS = 10_000;
+const EXTEND_MS = 2_500;
 
 /** An order that this process has taken. Extends the reservation until it is disposed. */
 export class HeldOrder implements Disposable {
