@@ -1,5 +1,5 @@
 import { EdgeServer } from "../adapters/edge/edge_server.ts";
-import { selfSigned } from "../adapters/edge/tls/self_signed.ts";
+import { selfSigned } from "../adapters/shared/self_signed.ts";
 import { Secret } from "../domain/secret.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import type { Secret } from "../../domain/secret.ts";
-import { der } from "./der.ts";
+import { der } from "../shared/der.ts";
 
 const SEQUENCE = 0x30;
 const SET = 0x31;

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Certificate } from "../../domain/certificates/certificate.ts";
 import { Failure } from "../../domain/failure.ts";
 import type {
@@ -7,6 +8,7 @@ import type {
   CertificateRequest,
 } from "../../ports/domains/certificate_authority.ts";
 import type { Clock } from "../../ports/system/clock.ts";
+import { selfSigned } from "../shared/self_signed.ts";
 
 /** What the authority does instead of answering. */
 export type AuthorityFault =
@@ -90,17 +92,11 @@ export class MemoryCertificateAuthority implements CertificateAuthority {
 
   #sign(hostname: string, key: CertificateRequest["key"]): Certificate {
     this.issued.push(hostname);
-    const number = this.issued.length;
     const notBefore = this.#clock.now();
-    return {
-      hostname,
-      chain: `certificate ${number} of ${hostname}`,
-      key,
-      issuer: "Memory authority",
-      notBefore,
-      notAfter: new Date(notBefore.getTime() + LIFE_MS),
-      fingerprint256: `00:${number}`,
-    };
+    const notAfter = new Date(notBefore.getTime() + LIFE_MS);
+    const { cert } = selfSigned(hostname, { privateKey: createPrivateKey(key.reveal()), notBefore, notAfter });
+    const { fingerprint256 } = new X509Certificate(cert);
+    return { hostname, chain: cert, key, issuer: "Memory authority", notBefore, notAfter, fingerprint256 };
   }
 
   async #answer<T>({ signal }: AuthorityOptions, work: () => T): Promise<T> {

@@ -31,6 +31,7 @@ describe("POST /api/deployments/ssl/renew", () => {
   test("orders a certificate, and another one when asked again", async () => {
     const app = await memoryApp();
     await verified(app);
+    const seen = new Set<string>();
     for (const number of [1, 2]) {
       const answer = await app.call("POST", RENEW, { token: app.owner, body: { domain: "WWW.example.com." } });
       expect(answer.status).toBe(200);
@@ -41,7 +42,8 @@ describe("POST /api/deployments/ssl/renew", () => {
         notAfter: expect.any(String),
         issuer: "Memory authority",
       });
-      expect((await app.world.certificates.find("www.example.com"))?.fingerprint256).toBe(`00:${number}`);
+      seen.add((await app.world.certificates.find("www.example.com"))!.fingerprint256);
+      expect(seen.size).toBe(number);
     }
     expect(app.world.certificateAuthority.orders).toHaveLength(2);
   });

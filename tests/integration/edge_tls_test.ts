@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { EdgeServer } from "../../adapters/edge/edge_server.ts";
-import { selfSigned } from "../../adapters/edge/tls/self_signed.ts";
+import { selfSigned } from "../../adapters/shared/self_signed.ts";
 import { MemoryLog } from "../../adapters/memory/log.ts";
 import { Secret } from "../../domain/secret.ts";
 import { eventually } from "../support/eventually.ts";

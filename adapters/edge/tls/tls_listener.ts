@@ -3,7 +3,7 @@ import { createServer, type Server, type TLSSocket } from "node:tls";
 import { addressUnusable } from "../address_unusable.ts";
 import type { Deadlines, Timed } from "../deadlines.ts";
 import { MIN_VERSION, type PresentedCertificates } from "./presented_certificates.ts";
-import { selfSigned } from "./self_signed.ts";
+import { selfSigned } from "../../shared/self_signed.ts";
 
 /** Where a listener listens. */
 export interface TlsAddress {

@@ -118,17 +118,18 @@ describe("DockerImageTransfer", () => {
     async (what) => {
       const { exported, seen } = endless();
       using from = here(exported);
-      const never = new Promise<undefined>(() => {});
-      using to = engine((path) => {
-        if (path === "/images/json") return what === "the list of images" ? never : Response.json([]);
-        if (path === "/images/load") return never;
-        return what === "the first question" ? never : undefined;
-      });
       const stop = new AbortController();
       const reason = new Error("cancelled");
-      const sending = sent(from.api, to.api, stop.signal);
-      setTimeout(() => stop.abort(reason), 100);
-      await expect(sending).rejects.toBe(reason);
+      const never = () => {
+        setTimeout(() => stop.abort(reason), 10);
+        return new Promise<undefined>(() => {});
+      };
+      using to = engine((path) => {
+        if (path === "/images/json") return what === "the list of images" ? never() : Response.json([]);
+        if (path === "/images/load") return never();
+        return what === "the first question" ? never() : undefined;
+      });
+      await expect(sent(from.api, to.api, stop.signal)).rejects.toBe(reason);
       if (what === "the archive") expect(await eventually(async () => seen.isLeft, Boolean)).toBe(true);
     },
   );

@@ -7,6 +7,7 @@ import {
   watchCertificateOrders,
   type WatchOptions,
 } from "../../../application/certificates/watch_certificate_orders.ts";
+import type { Certificate } from "../../../domain/certificates/certificate.ts";
 import type { DomainName } from "../../../domain/domains/domain_name.ts";
 import type { World } from "../../../ports/world.ts";
 import { aCustomDomain } from "../database/certificate_builders.ts";
@@ -82,11 +83,11 @@ export class CertificateScene implements AsyncDisposable {
     return process;
   }
 
-  /** Waits until a host name has a certificate, with this number of those issued before. */
-  async certified({ hostname }: DomainName, fingerprint256?: string) {
+  /** Waits until a host name has a certificate, other than the former one. */
+  async certified({ hostname }: DomainName, former?: Certificate): Promise<Certificate> {
     const found = await eventually(
       () => this.world.certificates.find(hostname),
-      (certificate) => certificate !== undefined && (!fingerprint256 || certificate.fingerprint256 === fingerprint256),
+      (certificate) => certificate !== undefined && certificate.fingerprint256 !== former?.fingerprint256,
     );
     return found!;
   }

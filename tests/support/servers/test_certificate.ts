@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { selfSigned } from "../../../adapters/edge/tls/self_signed.ts";
+import { selfSigned } from "../../../adapters/shared/self_signed.ts";
 import { Secret } from "../../../domain/secret.ts";
 import type { EdgeCertificate } from "../../../ports/domains/edge.ts";
 

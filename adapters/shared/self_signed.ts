@@ -1,4 +1,5 @@
-import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { der } from "./der.ts";
 
 /** A certificate and its private key, in PEM format. */
 export interface SelfSigned {
@@ -6,7 +7,17 @@ export interface SelfSigned {
   readonly key: string;
 }
 
-const VALID_MS = 365 * 24 * 3_600_000;
+/** What a certificate is made with. */
+export interface SelfSignedOptions {
+  /** Defaults to a new P-256 key. Another one has to be for ECDSA too. */
+  readonly privateKey?: KeyObject;
+  /** Defaults to a day ago, for clients whose clock is behind. */
+  readonly notBefore?: Date;
+  /** Defaults to a year from now. */
+  readonly notAfter?: Date;
+}
+
+const DAY_MS = 24 * 3_600_000;
 /** DER tags (X.690). */
 const INTEGER = 0x02;
 const BIT_STRING = 0x03;
@@ -25,12 +36,9 @@ const ECDSA_SHA256 = der(OBJECT, Buffer.from("2a8648ce3d040302", "hex"));
 const COMMON_NAME = der(OBJECT, Buffer.from("550403", "hex"));
 const ALT_NAME = der(OBJECT, Buffer.from("551d11", "hex"));
 
-/**
- * Makes a certificate for a host name that signs itself, so that no browser trusts it (RFC 5280, with a P-256 key). It
- * is valid for a year from a day ago, for clients whose clock is behind.
- */
-export function selfSigned(hostname: string, now = Date.now()): SelfSigned {
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+/** Makes a certificate for a host name that signs itself, so that no browser trusts it (RFC 5280). */
+export function selfSigned(hostname: string, options: SelfSignedOptions = {}): SelfSigned {
+  const { privateKey = newKey(), notBefore = inDays(-1), notAfter = inDays(365) } = options;
   const algorithm = der(SEQUENCE, ECDSA_SHA256);
   const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(hostname)))));
   const names = der(SEQUENCE, der(DNS_NAME, Buffer.from(hostname)));
@@ -41,9 +49,9 @@ export function selfSigned(hostname: string, now = Date.now()): SelfSigned {
     der(INTEGER, Buffer.of(0x40), randomBytes(15)),
     algorithm,
     name,
-    der(SEQUENCE, time(now - 24 * 3_600_000), time(now + VALID_MS)),
+    der(SEQUENCE, time(notBefore), time(notAfter)),
     name,
-    publicKey.export({ type: "spki", format: "der" }),
+    createPublicKey(privateKey).export({ type: "spki", format: "der" }),
     der(EXTENSIONS, der(SEQUENCE, der(SEQUENCE, ALT_NAME, der(OCTET_STRING, names)))),
   );
   const signature = sign("sha256", content, privateKey);
@@ -55,16 +63,15 @@ export function selfSigned(hostname: string, now = Date.now()): SelfSigned {
   };
 }
 
-function time(at: number): Buffer {
-  const digits = new Date(at).toISOString().replace(/\D/g, "");
-  return der(UTC_TIME, Buffer.from(`${digits.slice(2, 14)}Z`));
+function newKey(): KeyObject {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 }
 
-/** Encodes a value: its tag, its length and its content. */
-function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
-  const content = Buffer.concat(parts);
-  const { length } = content;
-  if (length < 0x80) return Buffer.concat([Buffer.of(tag, length), content]);
-  const digits = length < 0x100 ? Buffer.of(length) : Buffer.of(length >> 8, length & 0xff);
-  return Buffer.concat([Buffer.of(tag, 0x80 | digits.length), digits, content]);
+function inDays(days: number): Date {
+  return new Date(Date.now() + days * DAY_MS);
+}
+
+function time(at: Date): Buffer {
+  const digits = at.toISOString().replace(/\D/g, "");
+  return der(UTC_TIME, Buffer.from(`${digits.slice(2, 14)}Z`));
 }
