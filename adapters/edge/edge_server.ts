@@ -198,12 +198,12 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, TlsHost, Redirec
 
   #dispatch(client: ClientConnection, head: RequestHead, early: readonly Buffer[] | undefined): void {
     const route = this.#table.find(head.host, head.path);
+    const target = route?.target;
     const { httpsRedirect = true } = this.#options;
     // Certificate authorities ask for texts over plain HTTP.
-    const secure = httpsRedirect && route?.target.kind !== "text" && httpsAddress(head, client.peer, this);
+    const secure = httpsRedirect && target?.kind !== "text" && httpsAddress(head, client.peer, this);
     if (secure) return client.respond(redirectResponse(secure));
-    if (!route) return client.answer(this.#loaded ? NO_SUCH_APP : STARTING);
-    const { target } = route;
+    if (!route || !target) return client.answer(this.#loaded ? NO_SUCH_APP : STARTING);
     if (target.kind === "address") new ProxyExchange(this, { client, head, route, address: target, early }).start();
     else if (target.kind === "text")
       if (head.method === "GET" || head.method === "HEAD") client.respond(textResponse(target.text));

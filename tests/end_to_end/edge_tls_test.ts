@@ -3,14 +3,12 @@ import { eventually } from "../support/eventually.ts";
 import { faultyListener } from "../support/faults/faulty_listener.ts";
 import { rawTlsConnection } from "../support/servers/raw_http.ts";
 import { SlipwayProcess } from "../support/servers/slipway_process.ts";
-import { testPort } from "../support/servers/test_port.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: none.localhost\r\nConnection: close\r\n\r\n";
 
 test("a server serves apps over TLS on EDGE_TLS_PORT, and does not mention it before it is used", async () => {
-  using tls = testPort();
-  await using slipway = await SlipwayProcess.start({ EDGE_TLS_PORT: `${tls.port}`, EDGE_HSTS_SECONDS: "60" });
-  using client = await rawTlsConnection(tls.port, "none.localhost", { first: GET });
+  await using slipway = await SlipwayProcess.start({ EDGE_HSTS_SECONDS: "60" });
+  using client = await rawTlsConnection(slipway.edgeTlsPort, "none.localhost", { first: GET });
   const answer = await client.closed;
   expect(answer).toStartWith("HTTP/1.1 404 ");
   expect(answer).toContain("\r\nStrict-Transport-Security: max-age=60\r\n");

@@ -107,7 +107,9 @@ describe("with no setting at all", () => {
     const ours = listening.filter(({ address, socket }) => own.has(socket) || address.endsWith(`:${hex(database)}`));
     const loopback = "0100007F";
     expect(ours.map(({ address }) => address).toSorted()).toEqual(
-      [database, slipway.port, slipway.edgePort].map((port) => `${loopback}:${hex(port)}`).toSorted(),
+      [database, slipway.port, slipway.edgePort, slipway.edgeTlsPort]
+        .map((port) => `${loopback}:${hex(port)}`)
+        .toSorted(),
     );
   });
 });

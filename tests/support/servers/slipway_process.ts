@@ -115,18 +115,21 @@ export class SlipwayProcess implements AsyncDisposable {
   readonly port: number;
   /** The port on which it serves deployed apps. */
   readonly edgePort: number;
+  /** The port on which it serves deployed apps over TLS. */
+  readonly edgeTlsPort: number;
   readonly #settings: Settings;
   readonly #lifetime: AsyncDisposableStack;
   #program: RunningProgram | undefined;
   #token: string | undefined;
 
   private constructor(
-    place: { folder: string; port: number; edgePort: number; settings: Settings },
+    place: Pick<SlipwayProcess, "folder" | "port" | "edgePort" | "edgeTlsPort" | "settings">,
     lifetime: AsyncDisposableStack,
   ) {
     this.folder = place.folder;
     this.port = place.port;
     this.edgePort = place.edgePort;
+    this.edgeTlsPort = place.edgeTlsPort;
     this.#settings = place.settings;
     this.#lifetime = lifetime;
   }
@@ -148,8 +151,9 @@ export class SlipwayProcess implements AsyncDisposable {
     const lifetime = new AsyncDisposableStack();
     const folder = settings["SLIPWAY_DATA"] ?? lifetime.use(await temporaryPlace()).data;
     if (!("SLIPWAY_DATA" in settings || "DATABASE_URL" in settings)) await copyEmptyCluster(folder);
-    const [{ port }, { port: edgePort }] = [lifetime.use(testPort()), lifetime.use(testPort())];
-    return new SlipwayProcess({ folder, port, edgePort, settings }, lifetime);
+    const ownPort = () => lifetime.use(testPort()).port;
+    const ports = { port: ownPort(), edgePort: ownPort(), edgeTlsPort: ownPort() };
+    return new SlipwayProcess({ folder, settings, ...ports }, lifetime);
   }
 
   get address(): string {
@@ -158,10 +162,11 @@ export class SlipwayProcess implements AsyncDisposable {
 
   /** The settings that it starts with. */
   get settings(): Settings {
-    const ports = { PORT: String(this.port), EDGE_PORT: String(this.edgePort), EDGE_TLS_PORT: "0" };
     // Tests that do not name a container engine get none, whatever the machine has; and none asks Let's Encrypt.
     return {
-      ...ports,
+      PORT: String(this.port),
+      EDGE_PORT: String(this.edgePort),
+      EDGE_TLS_PORT: String(this.edgeTlsPort),
       ACME_DIRECTORY_URL: "off",
       DOCKER_HOST: NO_ENGINE,
       PROBATION_SECONDS: "0.3",
