@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { Failure } from "../../../domain/failure.ts";
-import type { World } from "../../../ports/world.ts";
-import { EngineScene } from "../../support/apps/engine_scene.ts";
-import { intercepted } from "../../support/faults/intercepted.ts";
+import { Failure } from "../../domain/failure.ts";
+import type { World } from "../../ports/world.ts";
+import { EngineScene } from "../support/apps/engine_scene.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 
 const AWAY = new Failure("unavailable", "database_away", "Cannot reach the database: the connection broke");
 

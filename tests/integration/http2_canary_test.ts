@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 
-const PROGRAM = new URL("../../support/peers/bun_http2_server.ts", import.meta.url).pathname;
+const PROGRAM = new URL("../support/peers/bun_http2_server.ts", import.meta.url).pathname;
 const ALL = "196605";
 
 /** How many bytes Bun's own server sends to a client that grants all of them in this way. */

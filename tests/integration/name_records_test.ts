@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { DnsNameRecords } from "../../../adapters/dns/name_records.ts";
-import { MemoryNameRecords } from "../../../adapters/memory/name_records.ts";
-import { dnsServer } from "../../support/peers/dns_server.ts";
-import { nameRecordsContract } from "../../contracts/name_records.ts";
+import { DnsNameRecords } from "../../adapters/dns/name_records.ts";
+import { MemoryNameRecords } from "../../adapters/memory/name_records.ts";
+import { dnsServer } from "../support/peers/dns_server.ts";
+import { nameRecordsContract } from "../contracts/name_records.ts";
 
 const LONG = "x".repeat(300);
 

@@ -1,8 +1,8 @@
-import { MemoryTlsProbe } from "../../../adapters/memory/tls_probe.ts";
-import { NodeTlsProbe } from "../../../adapters/tls/node_tls_probe.ts";
-import type { Handshake } from "../../../domain/certificates/handshake.ts";
-import { type PresentedOnStage, type ServerBehaviour, tlsProbeContract } from "../../contracts/tls_probe.ts";
-import { TlsServers } from "../../support/peers/tls_servers.ts";
+import { MemoryTlsProbe } from "../../adapters/memory/tls_probe.ts";
+import { NodeTlsProbe } from "../../adapters/tls/node_tls_probe.ts";
+import type { Handshake } from "../../domain/certificates/handshake.ts";
+import { type PresentedOnStage, type ServerBehaviour, tlsProbeContract } from "../contracts/tls_probe.ts";
+import { TlsServers } from "../support/peers/tls_servers.ts";
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
 
