@@ -5,15 +5,18 @@ import { Failure } from "../../domain/failure.ts";
 import { imageBuilderContract } from "../contracts/image_builder.ts";
 import { releaseImagesContract } from "../contracts/release_images.ts";
 import { answerOf, runRequest, runtimeContract } from "../contracts/runtime.ts";
+import { runtimeRemovalContract } from "../contracts/runtime_removal.ts";
+import { serviceNetworksContract } from "../contracts/service_networks.ts";
 import { serviceRuntimeContract } from "../contracts/service_runtime.ts";
+import { volumesContract } from "../contracts/volumes.ts";
 import { type DistantEngine, distantEngine } from "../support/peers/distant_engine.ts";
 import { BASE, dockerImages } from "../support/peers/docker_images.ts";
 import { dockerServices } from "../support/peers/docker_services.ts";
 import { dockerWorld } from "../support/peers/docker_world.ts";
 
 // The adapters for Docker with the engine of another machine, reached over one SSH connection. Left out: the classic
-// builder, registries, networks, volumes and removal, which differ in what the engine does and not in how it is reached,
-// and sockets, because the processes of another machine are not visible.
+// builder and the registries, which differ in what the engine does and not in how it is reached, and sockets, because the
+// processes of another machine are not visible.
 
 let distant: DistantEngine;
 beforeAll(async () => {
@@ -32,7 +35,10 @@ const services = () => dockerServices(distant.host, { distant });
 const images = () => dockerImages({ engine: distant.engine }, distant.host);
 
 runtimeContract(NAME, world, { atOnce: true });
+runtimeRemovalContract(NAME, world, { atOnce: true });
 serviceRuntimeContract(NAME, services, { atOnce: true });
+serviceNetworksContract(NAME, services, { atOnce: true });
+volumesContract(NAME, services, { atOnce: true });
 
 const AWAY = {
   address: () => Promise.reject(new Failure("unavailable", "unreachable", "Cannot connect to nowhere")),
