@@ -111,7 +111,8 @@ export class PostgresSignals {
     const giveUpAt = performance.now() + limitMs;
     try {
       await withTimeout(limitMs, this.whenLive());
-      await this.settled(Math.min(limitMs, HUNG_MS));
+      // A process that only has to answer gets as long as ever, however short the limit is.
+      await this.settled(Math.max(this.#trustMs, Math.min(limitMs, HUNG_MS)));
       return (await this.#link?.allHandled(Math.max(0, giveUpAt - performance.now()))) ?? false;
     } catch {
       return false;
