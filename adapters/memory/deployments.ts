@@ -27,7 +27,7 @@ export class MemoryDeployments implements Deployments {
     const { id, projectId, organizationId } = deployment;
     if (projects.get(projectId)?.organizationId !== organizationId) throw notFound("project");
     const version = (lastVersions.get(projectId) ?? 0) + 1;
-    const created = withPlainText({ ...deployment, version });
+    const created = copied(withPlainText({ ...deployment, version }));
     this.#refuseSecond(created);
     this.#useUpload(created);
     lastVersions.set(projectId, version);
@@ -79,7 +79,7 @@ export class MemoryDeployments implements Deployments {
     const change = how(copied(row.deployment));
     if (!change) return copied(row.deployment);
     const { organizationId, projectId, version, createdAt } = row.deployment;
-    const changed = withPlainText({ ...change.deployment, id, organizationId, projectId, version, createdAt });
+    const changed = copied(withPlainText({ ...change.deployment, id, organizationId, projectId, version, createdAt }));
     this.#refuseSecond(changed);
     enterCommitReport(this.#tables, row.deployment, changed);
     enterPullRequestReport(this.#tables, row.deployment, changed);

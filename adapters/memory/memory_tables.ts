@@ -1,3 +1,4 @@
+import { copied } from "./copied.ts";
 import type { AdoptedService } from "../../domain/migration/adoption.ts";
 import type { BackupDestination, DestinationCredentials } from "../../domain/backups/destination.ts";
 import type { Deployment, Environment } from "../../domain/deployments/deployment.ts";
@@ -219,7 +220,7 @@ export class MemoryTables {
 
   /** Numbers and stores events of a deployment, and notifies its followers. */
   addEvents(row: DeploymentRow, events: readonly NewEvent[]): void {
-    for (const event of events) row.events.push({ ...withPlainText(event), seq: row.events.length + 1 });
+    for (const event of events) row.events.push(copied({ ...withPlainText(event), seq: row.events.length + 1 }));
     if (events.length > 0) for (const handler of this.eventHandlers) handler();
   }
 

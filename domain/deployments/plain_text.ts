@@ -6,9 +6,22 @@ export function plainText(text: string): string {
   return UNSTORABLE.test(text) ? text.toWellFormed().replaceAll("\0", "\uFFFD") : text;
 }
 
-/** Deep-copies a value of plain objects, arrays, dates and primitives, with `plainText` applied to every string. */
+/**
+ * Applies `plainText` to every string in a value of plain objects, arrays, dates and primitives. A value in which nothing
+ * is replaced is returned as it is, others are deep-copied.
+ */
 export function withPlainText<T>(value: T): T {
-  return copy(value) as T;
+  return isPlain(value) ? value : (copy(value) as T);
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value === "string") return !UNSTORABLE.test(value) || (value.isWellFormed() && !value.includes("\0"));
+  if (value === null || typeof value !== "object" || value instanceof Date) return true;
+  if (Array.isArray(value)) return value.every(isPlain);
+  for (const name of Object.keys(value)) {
+    if (!isPlain(name) || !isPlain((value as Record<string, unknown>)[name])) return false;
+  }
+  return true;
 }
 
 function copy(value: unknown): unknown {

@@ -29,11 +29,16 @@ describe("withPlainText()", () => {
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
   });
 
-  test("shares nothing with the original", () => {
-    const value = { list: [{ at: new Date(0) }] };
+  test("shares nothing with the original where something is replaced", () => {
+    const value = { list: [{ at: new Date(0), text: "\0" }] };
     const copy = withPlainText(value);
     copy.list[0]!.at.setTime(1);
     copy.list.pop();
-    expect(value).toEqual({ list: [{ at: new Date(0) }] });
+    expect(value).toEqual({ list: [{ at: new Date(0), text: "\0" }] });
+  });
+
+  test("returns a value in which nothing is replaced", () => {
+    const value = { list: [{ at: new Date(0), text: "🚢" }] };
+    expect(withPlainText(value)).toBe(value);
   });
 });

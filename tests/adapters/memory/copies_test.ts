@@ -369,8 +369,7 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
 
 /** Mutates everything in a value that its holder could mutate. */
 function scramble(value: unknown): void {
-  if (value instanceof Date) value.setTime(0);
-  else if (value !== null && typeof value === "object" && !(value instanceof Secret)) {
+  if (value !== null && typeof value === "object" && !(value instanceof Secret)) {
     for (const part of Object.values(value)) scramble(part);
     for (const key of Object.keys(value)) Reflect.deleteProperty(value, key);
   }
