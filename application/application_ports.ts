@@ -1,5 +1,5 @@
 import type { RuntimeName } from "../domain/projects/project.ts";
-import type { CloudAddress } from "../ports/cloud/cloud_git_host.ts";
+import type { CloudAddress } from "../ports/cloud/cloud_api.ts";
 import type { UploadLimits } from "../ports/projects/upload_files.ts";
 import type { World } from "../ports/world.ts";
 import type { LocalBackupRules } from "./backups/check_local_endpoint.ts";

@@ -22,6 +22,7 @@ import { OctokitCommitStatuses } from "../adapters/githost/octokit_commit_status
 import { OctokitHooks } from "../adapters/githost/octokit_hooks.ts";
 import { OctokitPullRequestComments } from "../adapters/githost/octokit_pull_request_comments.ts";
 import { OctokitRepositories } from "../adapters/githost/octokit_repositories.ts";
+import { HttpCloudApi } from "../adapters/cloud/cloud_api.ts";
 import { HttpCloudGitHost } from "../adapters/cloud/cloud_git_host.ts";
 import { DispatchingObjectStorages } from "../adapters/dispatch/dispatching_object_storages.ts";
 import { DispatchingRuntime } from "../adapters/dispatch/dispatching_runtime.ts";
@@ -155,6 +156,7 @@ function openGitHost({ githostApiUrl, githostApp, githostOAuth, githostToken, gi
     oauth: githostOAuth,
   });
   return {
+    cloudApi: new HttpCloudApi(),
     cloudGitHost: new HttpCloudGitHost(),
     commitStatuses: new OctokitCommitStatuses(clients),
     commandLineLogin: new GhLogin({ webUrl: githostUrl, token: githostToken }),

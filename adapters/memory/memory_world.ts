@@ -6,6 +6,7 @@ import { MemoryAuthorityAccounts } from "./authority_accounts.ts";
 import { MemoryCertificateAuthority } from "./certificate_authority.ts";
 import { MemoryCertificateOrders } from "./certificate_orders.ts";
 import { MemoryCertificates } from "./certificates.ts";
+import { MemoryCloudApi } from "./cloud_api.ts";
 import { MemoryCloudGitHost } from "./cloud_git_host.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
 import { MemoryPullRequests } from "./pull_requests.ts";
@@ -182,6 +183,7 @@ function deploymentRecords(tables: MemoryTables) {
 
 function gitHostStores(tables: MemoryTables) {
   return {
+    cloudApi: new MemoryCloudApi(),
     cloudGitHost: new MemoryCloudGitHost(),
     commitReports: new MemoryCommitReports(tables),
     pullRequests: new MemoryPullRequests(tables),

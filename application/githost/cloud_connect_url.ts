@@ -1,4 +1,5 @@
-import type { CloudAddress, CloudGitHost } from "../../ports/cloud/cloud_git_host.ts";
+import type { CloudAddress } from "../../ports/cloud/cloud_api.ts";
+import type { CloudGitHost } from "../../ports/cloud/cloud_git_host.ts";
 import type { CloudLinks } from "../../ports/cloud/cloud_links.ts";
 
 export interface CloudConnectPorts {

@@ -1,10 +1,4 @@
-import type { Secret } from "../../domain/secret.ts";
-
-/** Where the hosted cloud is, and the token of the link to it. */
-export interface CloudAddress {
-  readonly url: string;
-  readonly token: Secret;
-}
+import type { CloudAddress } from "./cloud_api.ts";
 
 /** The hosted cloud as the one that knows the addresses of the git host's app. */
 export interface CloudGitHost {

@@ -1,0 +1,23 @@
+import { Failure, type FailureOptions, invalid } from "../failure.ts";
+
+/** The failure of a request that the hosted cloud has to answer, and does not. */
+export function cloudAway(options?: FailureOptions): Failure {
+  const sentence =
+    "Cannot reach the hosted cloud, where this runs: try again in a moment. If you changed something, look at it first, " +
+    "because the cloud may have carried it out";
+  return new Failure("unavailable", "cloud_unreachable", sentence, options);
+}
+
+/** The failure of an answer of the hosted cloud that cannot be understood. */
+export function cloudUnreadable(options?: FailureOptions): Failure {
+  const sentence =
+    "Cannot understand the hosted cloud's answer: check the address of the cloud link, and both versions";
+  return new Failure("remote_failed", "cloud_unreadable", sentence, options);
+}
+
+/** The failure of a request that needs a link to the hosted cloud, where there is none. */
+export function cloudNotLinked(): Failure {
+  const sentence =
+    "Cannot deploy to the cloud: this organization has no link to one. An owner sets it with PUT /api/cloud/link";
+  return invalid("cloud_not_linked", sentence);
+}
