@@ -1,4 +1,4 @@
-import { inNetwork } from "../../domain/network_address.ts";
+import { inNetwork, parseAddress } from "../../domain/network_address.ts";
 import type { HeaderField } from "./header_fields.ts";
 
 /** The remote peer of a connection. */
@@ -36,7 +36,7 @@ export function arrivedEncrypted({ protocol, trusted }: Peer, fields: readonly H
 
 /** Returns the header lines that describe the client and its request to an app, each with its line end. */
 export function forwardedFields(peer: Peer, host: string, fields: readonly HeaderField[]): string {
-  const node = peer.address.includes(":") ? `"[${peer.address}]"` : peer.address;
+  const node = nodeOf(peer.address);
   if (!peer.trusted) {
     return (
       `X-Forwarded-For: ${peer.address}\r\nX-Forwarded-Proto: ${peer.protocol}\r\nX-Forwarded-Host: ${host}\r\n` +
@@ -48,12 +48,33 @@ export function forwardedFields(peer: Peer, host: string, fields: readonly Heade
       .filter((field) => field.name === name && field.value !== "")
       .map(({ value }) => value)
       .join(", ");
-  const before = (name: string) => (said(name) === "" ? "" : `${said(name)}, `);
+  const hops = said("x-forwarded-for");
   const protocol = said("x-forwarded-proto") || peer.protocol;
   const forwardedHost = said("x-forwarded-host") || host;
+  const before = said("forwarded") || elementsOf(hops, forwardedHost, protocol);
   return (
-    `X-Forwarded-For: ${before("x-forwarded-for")}${peer.address}\r\n` +
+    `X-Forwarded-For: ${hops && `${hops}, `}${peer.address}\r\n` +
     `X-Forwarded-Proto: ${protocol}\r\nX-Forwarded-Host: ${forwardedHost}\r\n` +
-    `Forwarded: ${before("forwarded")}for=${node};host="${host}";proto=${peer.protocol}\r\n`
+    `Forwarded: ${before && `${before}, `}for=${node};host="${host}";proto=${peer.protocol}\r\n`
   );
+}
+
+/**
+ * Returns the `Forwarded` elements that say what the `X-Forwarded-*` headers of a proxy do: apps that read `Forwarded`
+ * first would take that proxy for the client.
+ */
+function elementsOf(hops: string, host: string, protocol: string): string {
+  if (hops === "") return "";
+  const [proto = ""] = /^https?(?=\s*(,|$))/i.exec(protocol) ?? [];
+  const request = `${/["\\,]/.test(host) ? "" : `;host="${host}"`}${proto && `;proto=${proto.toLowerCase()}`}`;
+  const nodes = hops
+    .split(",")
+    .map((hop) => hop.trim())
+    .map((hop) => `for=${parseAddress(hop) ? nodeOf(hop) : "unknown"}`);
+  return nodes.map((element, index) => (index === 0 ? element + request : element)).join(", ");
+}
+
+/** Returns an IP address as `Forwarded` has it. */
+function nodeOf(address: string): string {
+  return address.includes(":") ? `"[${address}]"` : address;
 }

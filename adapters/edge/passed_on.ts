@@ -8,7 +8,9 @@ export function requestPassedOn(head: RequestHead, peer: Peer): string {
   const first = `${head.method} ${head.target} HTTP/1.1\r\nHost: ${head.host}\r\n`;
   const kept = keptFields(head, ({ name }) => {
     if (name === "host" || name === "expect" || name === "proxy" || forThisHop(name, head.hop)) return false;
-    return !isClaim(name) || (peer.trusted && !OWN_CLAIMS.has(name));
+    if (!isClaim(name)) return true;
+    // No proxy writes `_`. Such a header is from its client.
+    return peer.trusted && !name.includes("_") && !OWN_CLAIMS.has(name);
   });
   const text = first + kept + forwardedFields(peer, head.host, head.fields);
   return head.wantsWebSocket ? `${text}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n` : `${text}\r\n`;

@@ -96,6 +96,33 @@ describe("EdgeServer forwards requests", () => {
     expect(received.match(/forwarded/gi)).toHaveLength(4);
   });
 
+  test("with a Forwarded header that agrees with the headers of a trusted proxy that sends none", async () => {
+    await using trusting = runningEdge({ trustedProxies: ["127.0.0.0/8"] });
+    const forwarded = async (...lines: string[]) => {
+      const { received } = await pass(trusting, ["GET / HTTP/1.1", "Host: a.test", ...lines, "", ""].join("\r\n"));
+      return /\r\nForwarded: (.*), for=127\.0\.0\.1;host="a\.test";proto=http\r\n/.exec(received)?.[1];
+    };
+    const [https, host] = ["X-Forwarded-Proto: https", "X-Forwarded-Host: shop.test"];
+    expect(await forwarded("X-Forwarded-For: 1.2.3.4", https, host)).toBe('for=1.2.3.4;host="shop.test";proto=https');
+    expect(await forwarded("X-Forwarded-For: 2001:db8::1,1.2.3.4", "X-Forwarded-Proto: HTTPS, http")).toBe(
+      'for="[2001:db8::1]";host="a.test";proto=https, for=1.2.3.4',
+    );
+    expect(
+      await forwarded('X-Forwarded-For: x;proto=http"', "X-Forwarded-Proto: https;x", 'X-Forwarded-Host: a",b'),
+    ).toBe("for=unknown");
+  });
+
+  test("without underscored forwarding headers, which a trusted proxy passes on from its client", async () => {
+    await using trusting = runningEdge({ trustedProxies: ["127.0.0.0/8"] });
+    const { received } = await pass(
+      trusting,
+      "GET / HTTP/1.1\r\nHost: a.test\r\nX_Forwarded_For: 1.2.3.4\r\nX-Forwarded_Proto: https\r\nX_Real_IP: 1.2.3.4\r\n" +
+        "X-Forwarded-Port: 443\r\n\r\n",
+    );
+    expect(received).not.toMatch(/_|1\.2\.3\.4|https/);
+    expect(received).toContain("X-Forwarded-Port: 443\r\n");
+  });
+
   test("with the original framing of bodies", async () => {
     const chunked = "3;x=y\r\nabc\r\n0A\r\n0123456789\r\n0\r\nX-Trailer: 1\r\n\r\n";
     const { received } = await pass(
