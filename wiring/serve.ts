@@ -1,8 +1,8 @@
 import { ConsoleLog } from "../adapters/console/log.ts";
+import { addressUnusable } from "../adapters/shared/address_unusable.ts";
 import { defaultRuntime, buildApplication } from "./build_application.ts";
 import { VERSION } from "./version.ts";
 import type { Config } from "../config.ts";
-import { Failure } from "../domain/failure.ts";
 import { loggedError } from "../domain/logged_error.ts";
 import { handleFaults } from "./fault_handlers.ts";
 import { type Listener, listen } from "./listen.ts";
@@ -70,12 +70,7 @@ function takeAddress({ host, port }: Config): Listener {
   try {
     return listen({ host, port });
   } catch (cause) {
-    const code = (cause as { code?: string }).code;
-    const why =
-      code === "EADDRINUSE"
-        ? "another program uses it. Stop that one or set PORT"
-        : `${code ?? cause}. Set HOST and PORT`;
-    throw new Failure("unavailable", "address_unusable", `Cannot listen on ${host}:${port}: ${why}`, { cause });
+    throw addressUnusable({ host, port, setting: "PORT" }, cause);
   }
 }
 

@@ -4,7 +4,7 @@ import { loggedError } from "../../domain/logged_error.ts";
 import { RouteTable } from "../../domain/deployments/route_table.ts";
 import type { Edge, EdgeCertificate, EdgeRoute } from "../../ports/domains/edge.ts";
 import type { Log } from "../../ports/system/log.ts";
-import { addressUnusable } from "./address_unusable.ts";
+import { addressUnusable } from "../shared/address_unusable.ts";
 import { ClientConnection, type ClientHost } from "./client_connection.ts";
 import { Deadlines } from "./deadlines.ts";
 import { EDGE_LIMITS, type EdgeLimits } from "./edge_limits.ts";

@@ -27,6 +27,8 @@ test.each(["inside", "separate"])(
       async () => slipway.program.stderr,
       (text) => text.includes("EDGE_TLS_PORT"),
     );
-    expect(warned).toContain(`Cannot listen on 127.0.0.1:${taken.port}`);
+    expect(warned).toContain(`Cannot listen on 127.0.0.1:${taken.port}: `);
+    expect(warned).toContain(` (pid ${process.pid}) uses it. Stop that one, or set EDGE_TLS_PORT and `);
+    expect(warned).toContain("docs/behind-a-proxy.md");
   },
 );

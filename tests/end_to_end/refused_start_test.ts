@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
@@ -20,6 +20,9 @@ function refusal({ code, signal, stdout, stderr }: ProgramOutcome): string {
   expect(stderr).toMatch(/^slipway: [^\n]+\n$/);
   return stderr;
 }
+
+/** This process, as the sentence about a port that it listens on names it. */
+const HERE = `${readFileSync("/proc/self/comm", "utf8").trim()} (pid ${process.pid})`;
 
 /** Invalid values of settings; "swordfish" must not be repeated in the error. */
 const BAD: readonly (readonly [string, string])[] = [
@@ -81,9 +84,19 @@ describe("a start is refused in one line", () => {
     await using place = await temporaryPlace();
     using taken = faultyListener("silent");
     const line = refusal(await slipwayOutcome({ SLIPWAY_DATA: place.data, PORT: String(taken.port) }));
-    expect(line).toContain(`127.0.0.1:${taken.port}`);
-    expect(line).toContain("PORT");
+    expect(line).toContain(`127.0.0.1:${taken.port}: ${HERE} uses it`);
+    expect(line).toContain("set PORT ");
     expect(await readdir(place.parent)).toEqual([]);
+  });
+
+  test.each(["inside", "separate"])("when the port of the edge is in use, edge %s", async (edge) => {
+    await using place = await temporaryPlace();
+    await using database = await testDatabase();
+    using taken = faultyListener("silent");
+    const base: Settings = { SLIPWAY_DATA: place.data, DATABASE_URL: database.url, EDGE: edge };
+    const line = refusal(await slipwayOutcome({ ...base, EDGE_PORT: String(taken.port) }));
+    expect(line).toContain(`127.0.0.1:${taken.port}: ${HERE} uses it`);
+    expect(line).toMatch(/ set EDGE_PORT .*docs\/behind-a-proxy\.md$/m);
   });
 
   test.each(["no.such.host.invalid", "192.0.2.1", "-1"])("when it cannot listen on HOST=%s", async (host) => {

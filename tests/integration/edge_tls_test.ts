@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { EdgeServer } from "../../adapters/edge/edge_server.ts";
+import { addressUnusable } from "../../adapters/shared/address_unusable.ts";
 import { selfSigned } from "../../adapters/shared/self_signed.ts";
 import { MemoryLog } from "../../adapters/memory/log.ts";
 import { Secret } from "../../domain/secret.ts";
@@ -183,7 +184,10 @@ describe("EdgeServer.listen() with a TLS port", () => {
     await using late = new EdgeServer({ log, tlsRetryMs: 50 });
     await late.listen({ host: "127.0.0.1", port: 0, tlsPort });
     expect([late.port > 0, late.tlsPort]).toEqual([true, 0]);
-    const why = `Cannot listen on 127.0.0.1:${tlsPort}: another program uses it. Stop that one or set EDGE_TLS_PORT`;
+    const { message: why } = addressUnusable(
+      { host: "127.0.0.1", port: tlsPort, setting: "EDGE_TLS_PORT" },
+      { code: "EADDRINUSE" },
+    );
     await Bun.sleep(200);
     const warning = { message: "Apps are served without TLS until its port is free", reason: why };
     expect(log.lines).toEqual([{ level: "warn", text: JSON.stringify(warning) }]);

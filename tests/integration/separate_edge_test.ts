@@ -142,11 +142,11 @@ describe("SeparateEdge", () => {
       const note = join(place.data, `edge-${free.port}.json`);
       expect([other.port, other.tlsPort]).toEqual([free.port, 0]);
       expect(log.lines.map(({ level, text }) => `${level} ${text}`).join()).toMatch(
-        new RegExp(`^warn .*Cannot listen on 127.0.0.1:${tlsPort}\\. .*EDGE_TLS_PORT`),
+        new RegExp(`^warn .*Cannot listen on 127.0.0.1:${tlsPort}: \\S+ \\(pid \\d+\\) uses it\\. .*EDGE_TLS_PORT`),
       );
       await eventually(
         async () => readFileSync(note.replace(".json", ".log"), "utf8"),
-        (text) => text.includes("another program uses it"),
+        (text) => text.includes(") uses it. Stop that one"),
       );
       await other.stop(0);
       await stopEdge(note, { ifAlone: false, graceMs: 0 });
@@ -250,8 +250,11 @@ describe("SeparateEdge", () => {
       command: COMMAND,
     });
     const taken = other.listen({ host: "127.0.0.1", port: world.port });
+    const holder = `\\S+ \\(pid ${readNote(world.note)?.pid}\\)`;
     await expect(taken).rejects.toThrow(
-      `Cannot listen on 127.0.0.1:${world.port}: another program uses it. Stop that one or set EDGE_PORT`,
+      new RegExp(
+        `^Cannot listen on 127.0.0.1:${world.port}: ${holder} uses it\\. Stop that one, or set EDGE_PORT and `,
+      ),
     );
   });
 });

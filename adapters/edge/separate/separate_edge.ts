@@ -10,6 +10,8 @@ import { type EdgeNote, type EdgeProcessSettings, noteFile, PROTOCOL, readNote }
 import { ALIVE_MS, type EdgeCommands } from "./edge_process.ts";
 import type { SentCertificate } from "./edge_thread.ts";
 import type { EdgeAddress } from "../edge_server.ts";
+import { unusableBecause } from "../../shared/address_unusable.ts";
+import { portHolder } from "../../shared/port_holder.ts";
 import { assertUsable } from "../tls/presented_certificates.ts";
 
 export interface SeparateEdgeOptions {
@@ -177,7 +179,9 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   #warnWithoutTls(): void {
     const { host, tlsPort } = this.#settings;
     if (tlsPort === undefined || this.tlsPort > 0) return;
-    const reason = `Cannot listen on ${host}:${tlsPort}. Its log, ${logFile(this.#file)}, says why; or set EDGE_TLS_PORT`;
+    const reason = portHolder(tlsPort)
+      ? unusableBecause({ host, port: tlsPort, setting: "EDGE_TLS_PORT" }, "EADDRINUSE")
+      : `Cannot listen on ${host}:${tlsPort}. Its log, ${logFile(this.#file)}, says why; or set EDGE_TLS_PORT`;
     this.#options.log?.write("warn", "Apps are served without TLS until its port is free", { reason });
   }
 

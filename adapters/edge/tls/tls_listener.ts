@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type TLSSocket } from "node:tls";
-import { addressUnusable } from "../address_unusable.ts";
+import { addressUnusable } from "../../shared/address_unusable.ts";
 import type { Deadlines, Timed } from "../deadlines.ts";
 import { MIN_VERSION, type PresentedCertificates } from "./presented_certificates.ts";
 import { selfSigned } from "../../shared/self_signed.ts";
