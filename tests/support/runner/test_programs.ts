@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { run, say } from "./command.ts";
 import { dockerAnswers } from "./docker_engine.ts";
 import { useDockerProgram } from "./docker_program.ts";
+import { withoutWebServices } from "./web_services.ts";
 import { SSHD } from "./ssh_server_program.ts";
 
 interface Program {
@@ -25,6 +26,13 @@ const PROGRAMS: readonly Program[] = [
   },
   { name: "an SSH server", packages: ["openssh-server"], isThere: async () => existsSync(SSHD) },
   { name: "an ACME server", packages: ["pebble"], isThere: async () => Bun.which("pebble") !== null },
+  {
+    name: "nginx",
+    packages: ["nginx-light", "libnginx-mod-stream"],
+    isThere: async () => Bun.which("nginx") !== null && existsSync("/etc/nginx/modules-enabled/50-mod-stream.conf"),
+  },
+  { name: "HAProxy", packages: ["haproxy"], isThere: async () => Bun.which("haproxy") !== null },
+  { name: "Caddy", packages: ["caddy"], isThere: async () => Bun.which("caddy") !== null },
   { name: "bubblewrap", packages: ["bubblewrap"], isThere: async () => Bun.which("bwrap") !== null },
 ];
 
@@ -41,6 +49,7 @@ export async function testPrograms(): Promise<void> {
   const environment = { DEBIAN_FRONTEND: "noninteractive" };
   const packages = new Set(missing.flatMap((program) => program.packages));
   await run(["apt-get", "update"], { environment });
+  await using _ = await withoutWebServices();
   const installed = await run(["apt-get", "install", "-y", "--no-install-recommends", ...packages], { environment });
   if (!installed.ok) throw new Error(`Cannot install ${names}: ${installed.lastLine}`);
   // Newer Docker packages ship the client and buildx separately.

@@ -31,7 +31,10 @@ export interface RawTlsConnection extends RawConnection {
 export async function rawTlsConnection(
   port: number,
   servername: string,
-  { first = "", ...options }: ConnectionOptions & { readonly first?: string | Uint8Array } = {},
+  {
+    first = "",
+    ...options
+  }: ConnectionOptions & { readonly first?: string | Uint8Array; readonly localAddress?: string } = {},
 ): Promise<RawTlsConnection> {
   const socket = connectTls({ port, host: "127.0.0.1", servername, rejectUnauthorized: false, ...options });
   const connection = await connected(socket, "secureConnect", first);
