@@ -1,4 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
+
 import type { Credential } from "../application/identity/identify_caller.ts";
 import type { AuditTrail } from "../application/system/audit_trail.ts";
 import { isAnyId } from "../domain/id.ts";
@@ -9,6 +10,7 @@ import { admit, type Caller, declaredRoutes, type DeclaredRoute } from "./access
 import { audited } from "./audit_trail.ts";
 import { changedNames } from "./changed_names.ts";
 import { clientAddress } from "./client_address.ts";
+import { type Forward, isAboutDeployment, orFromCloud } from "./cloud/forward.ts";
 import { checkOrigin, readCredential } from "./credentials.ts";
 import { loggedPath } from "./logged_path.ts";
 import type { Metrics } from "./metrics.ts";
@@ -27,6 +29,8 @@ export interface GateOptions {
   readonly publicOrigin: string;
   readonly trustedProxies: readonly string[];
   readonly report: (error: unknown, requestId: string) => void;
+  /** Forwards a request about a deployment that is not here to the hosted cloud; `undefined` if it is not there either. */
+  readonly forward: Forward;
   /** `isRoutine`: the request succeeded, and its route is called all the time. */
   readonly logRequest: (line: RequestLine, isRoutine: boolean) => void;
 }
@@ -119,7 +123,9 @@ export function gate(app: Handled, options: GateOptions): Gate {
       credentialId: seen.principal?.credential.id,
     };
     options.logRequest(line, status < 400 && seen.route?.operation.routine === true);
-    return request.method === "HEAD" ? new Response(null, { status: response.status, headers }) : response;
+    if (request.method !== "HEAD") return response;
+    void response.body?.cancel();
+    return new Response(null, { status: response.status, headers });
   }
 
   function answer(request: Request, peer: string, seen: Seen): Response | Promise<Response> {
@@ -175,7 +181,20 @@ function visit(visited: Visit, app: Handled, options: GateOptions): Response | P
   }
   const reached = isPlain(visited) ? request : innerRequest(visited, { method: "GET" });
   admit(reached, caller);
-  return app.fetch(reached);
+  return reach(visited, reached, { app, options });
+}
+
+/** Lets a route answer. What it does not find here may be in the cloud. */
+function reach(
+  visited: Visit,
+  reached: Request,
+  { app, options, body }: { readonly app: Handled; readonly options: GateOptions; readonly body?: Uint8Array },
+): Response | Promise<Response> {
+  const { request, route } = visited;
+  const response = app.fetch(reached);
+  if (!isAboutDeployment(route)) return response;
+  const asked = { ...visited, reached, body, identify: () => identified(request, options.identify) };
+  return orFromCloud(response, asked, options.forward);
 }
 
 /** The length of the shortest origin after which Elysia looks for the path. */
@@ -205,7 +224,9 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
     admit(reached, caller);
     const { precheck } = route.operation;
     if (json) keepBody(reached, { value: json.value, schema: (route.hooks as { body?: TSchema }).body, precheck });
-    return recorded(visited, options, async () => app.fetch(reached), json?.value);
+    const { bytes: sent } = json ?? {};
+    const answer = async () => reach(visited, reached, { app, options, ...(sent?.length && { body: sent }) });
+    return recorded(visited, options, answer, json?.value);
   };
   const { principal } = caller;
   const who = principal ? callerOf(principal) : holderOf(route.operation, json?.value);

@@ -44,9 +44,17 @@ export const BROKEN_OFF = 499;
 
 /** Converts every error that a route throws to the common error body. */
 export function problems(report: (error: unknown, requestId: string) => void) {
-  return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error, request }) =>
-    problemOf(error, request.signal, (bug) => report(bug, idOf(request))),
-  );
+  return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error, request }) => {
+    if (error instanceof Failure) codes.set(request, error.code);
+    return problemOf(error, request.signal, (bug) => report(bug, idOf(request)));
+  });
+}
+
+const codes = new WeakMap<Request, string>();
+
+/** Returns the code of the failure that the route of a request threw, if any. */
+export function failureCode(request: Request): string | undefined {
+  return codes.get(request);
 }
 
 /** Converts any error to a response. Reports bugs and outages of dependencies to the operator. */

@@ -108,6 +108,7 @@ export function buildApplication(world: World, settings: AppSettings) {
     identify: cases.identifyCaller,
     answerOnce: cases.answerOnce,
     audit: cases.auditTrail,
+    forward: cases.forwardDeployment,
     metrics: new Metrics(),
     publicUrl: settings.publicUrl,
     publicOrigin: new URL(settings.publicUrl).origin,

@@ -17,14 +17,13 @@ export class HttpCloudApi implements CloudApi {
     const stopped = AbortSignal.any([signal, away.signal]);
     const answered = new AbortController();
     void watched(cloud, { away, until: AbortSignal.any([answered.signal, signal]), limitMs });
-    try {
-      return passedOn(await sent(cloud, request, stopped));
-    } catch (cause) {
-      signal.throwIfAborted();
-      throw cloudAway({ cause });
-    } finally {
-      answered.abort();
-    }
+    const response = await sent(cloud, request, stopped)
+      .catch((cause: unknown) => {
+        signal.throwIfAborted();
+        throw cloudAway({ cause });
+      })
+      .finally(() => answered.abort());
+    return passedOn(response);
   }
 }
 

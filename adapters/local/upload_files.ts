@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, rename, rmdir } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { chmod, lstat, mkdir, readlink, rename, rmdir } from "node:fs/promises";
 import { join } from "node:path";
+import { type PackedFile, packGzip } from "../../domain/archive/pack.ts";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure, invalidField } from "../../domain/failure.ts";
 import type {
@@ -91,6 +93,14 @@ export class LocalUploadFiles implements UploadFiles {
     if ((await absentAsUndefined(() => lstat(tree)))?.ino !== before.ino) throw gone();
   }
 
+  async archive(id: string): Promise<ReadableStream<Uint8Array>> {
+    const home = this.#home(id);
+    const tree = home === undefined ? undefined : join(home, "tree");
+    const found = tree === undefined ? undefined : await absentAsUndefined(() => lstat(tree));
+    if (tree === undefined || !found?.isDirectory()) throw gone();
+    return packGzip(packedEntries(tree));
+  }
+
   async discard(id: string): Promise<void> {
     const home = this.#home(id);
     if (home === undefined) return;
@@ -111,6 +121,17 @@ export class LocalUploadFiles implements UploadFiles {
   /** The folder of an id; `undefined` for text that is no valid id, and so is never stored. */
   #home(id: string): string | undefined {
     return SAFE_ID.test(id) ? join(this.#folder, id) : undefined;
+  }
+}
+
+/** Yields the entries of a folder, to be packed. */
+async function* packedEntries(tree: string): AsyncGenerator<PackedFile> {
+  for await (const { path: name, type: kind, size } of treeEntries(tree)) {
+    const place = join(tree, name);
+    const { mode, mtimeMs: modifiedMs } = await lstat(place);
+    const entry = { name, kind, size: kind === "file" ? size : 0, mode, modifiedMs };
+    if (kind === "link") yield { ...entry, target: await readlink(place) };
+    else yield kind === "file" ? { ...entry, content: createReadStream(place) } : entry;
   }
 }
 

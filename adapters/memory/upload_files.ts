@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type PackedFile, packGzip } from "../../domain/archive/pack.ts";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure } from "../../domain/failure.ts";
 import type {
@@ -91,9 +92,7 @@ export class MemoryUploadFiles implements UploadFiles {
 
   async copyTo(id: string, folder: string, { signal }: CopyToOptions = {}): Promise<void> {
     const nodes = this.#uploads.get(id)?.nodes;
-    if (nodes === undefined) {
-      throw new Failure("not_found", "upload_gone", "Cannot use this upload: its files are not kept any more");
-    }
+    if (nodes === undefined) throw gone();
     for (const [path, node] of nodes) {
       signal?.throwIfAborted();
       const to = join(folder, path);
@@ -101,6 +100,12 @@ export class MemoryUploadFiles implements UploadFiles {
       else if (node.type === "link") await symlink(node.target, to);
       else await writeFile(to, node.content, { mode: node.executable ? 0o755 : 0o644 });
     }
+  }
+
+  async archive(id: string): Promise<ReadableStream<Uint8Array>> {
+    const nodes = this.#uploads.get(id)?.nodes;
+    if (nodes === undefined) throw gone();
+    return packGzip([...nodes].map(([path, node]) => packed(path, node)));
   }
 
   async discard(id: string): Promise<void> {
@@ -132,4 +137,16 @@ function follow(nodes: ReadonlyMap<string, Node>, path: string): Node | undefine
     node = undefined;
   }
   return node;
+}
+
+function gone(): Failure {
+  return new Failure("not_found", "upload_gone", "Cannot use this upload: its files are not kept any more");
+}
+
+function packed(name: string, node: Node): PackedFile {
+  const entry = { name, kind: node.type, size: 0, mode: 0o644, modifiedMs: 0 };
+  if (node.type === "folder") return { ...entry, mode: 0o755 };
+  if (node.type === "link") return { ...entry, target: node.target };
+  const { content, executable } = node;
+  return { ...entry, size: content.length, mode: executable ? 0o755 : 0o644, content: [content] };
 }

@@ -1,11 +1,13 @@
 import type { ApplicationPorts } from "../application_ports.ts";
+import { forwardDeployment } from "./forward_deployment.ts";
 import { readCloudLink, removeCloudLink, setCloudLink } from "./cloud_link.ts";
 
 export type CloudUseCases = ReturnType<typeof cloudUseCases>;
 
-/** The use cases of the cloud link. */
+/** The use cases of the link to the hosted cloud. */
 export function cloudUseCases(ports: ApplicationPorts) {
   return {
+    forwardDeployment: forwardDeployment(ports),
     readCloudLink: readCloudLink(ports),
     removeCloudLink: removeCloudLink(ports),
     setCloudLink: setCloudLink(ports),

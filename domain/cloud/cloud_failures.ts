@@ -5,7 +5,7 @@ export function cloudAway(options?: FailureOptions): Failure {
   const sentence =
     "Cannot reach the hosted cloud, where this runs: try again in a moment. If you changed something, look at it first, " +
     "because the cloud may have carried it out";
-  return new Failure("unavailable", "cloud_unreachable", sentence, options);
+  return new Failure("unavailable", "cloud_away", sentence, options);
 }
 
 /** The failure of an answer of the hosted cloud that cannot be understood. */
@@ -20,4 +20,12 @@ export function cloudNotLinked(): Failure {
   const sentence =
     "Cannot deploy to the cloud: this organization has no link to one. An owner sets it with PUT /api/cloud/link";
   return invalid("cloud_not_linked", sentence);
+}
+
+/** The failure of a request with a token that the hosted cloud does not know any more. */
+export function cloudRefused(): Failure {
+  const sentence =
+    "Cannot use the link to the hosted cloud: it refuses the link's token. An owner makes a new one there " +
+    "(POST /api/tokens with link: true) and sets it here with PUT /api/cloud/link";
+  return new Failure("remote_failed", "cloud_refused", sentence);
 }

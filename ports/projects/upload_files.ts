@@ -75,6 +75,11 @@ export interface UploadFiles {
    * reason when aborted. With `shared`, the files of the copy must never be written to.
    */
   copyTo(id: string, folder: string, options?: CopyToOptions): Promise<void>;
+  /**
+   * Packs a stored upload as a gzipped tar archive, which `receive` accepts. Rejects with a `not_found` failure for an
+   * unknown id. The stream fails when the upload is removed or replaced meanwhile.
+   */
+  archive(id: string): Promise<ReadableStream<Uint8Array>>;
   /** Removes everything stored under `id`, unfinished parts included. An unknown id is no error. */
   discard(id: string): Promise<void>;
   /** Yields every id that occupies space, with its last modification time. */

@@ -446,6 +446,31 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await readdir(target.path)).toEqual([]);
     });
 
+    test("archive() packs an upload so that receive() accepts it again", async () => {
+      const long = `${"d".repeat(90)}/${"f".repeat(90)}`;
+      const id = await receiveEntries(
+        file("d/f", "12345"),
+        { ...file("run", "#!/bin/sh"), mode: 0o755 },
+        folder("empty"),
+        file("large", "x".repeat(300_000)),
+        file(long, "far"),
+        link("l", "d"),
+      );
+      const copy = newId();
+      await files.receive(copy, await files.archive(id), { limits });
+      expect(await tree(copy)).toEqual(await tree(id));
+      expect([await content(copy, "l/f"), await content(copy, long)]).toEqual(["12345", "far"]);
+      await using target = await temporaryFolder();
+      await files.copyTo(copy, target.path);
+      expect((await stat(join(target.path, "run"))).mode & 0o111).not.toBe(0);
+      expect((await stat(join(target.path, "d/f"))).mode & 0o111).toBe(0);
+    });
+
+    test("archive() of an unknown id fails", async () => {
+      const failure = await failureOf(files.archive("upl_unknown0000000000000"));
+      expect([failure.kind, failure.code]).toEqual(["not_found", "upload_gone"]);
+    });
+
     test("discard() removes one upload and ignores an unknown id", async () => {
       const [id, other] = [await receiveEntries(file("a")), await receiveEntries(file("b"))];
       await files.discard(id);
