@@ -1,4 +1,5 @@
 import type { ApplicationPorts } from "../application_ports.ts";
+import { deployToCloud } from "./deploy_to_cloud.ts";
 import { forwardDeployment } from "./forward_deployment.ts";
 import { readCloudLink, removeCloudLink, setCloudLink } from "./cloud_link.ts";
 
@@ -7,6 +8,7 @@ export type CloudUseCases = ReturnType<typeof cloudUseCases>;
 /** The use cases of the link to the hosted cloud. */
 export function cloudUseCases(ports: ApplicationPorts) {
   return {
+    deployToCloud: deployToCloud(ports),
     forwardDeployment: forwardDeployment(ports),
     readCloudLink: readCloudLink(ports),
     removeCloudLink: removeCloudLink(ports),

@@ -7,7 +7,20 @@ export interface PackedFile extends PackedEntry {
 
 /** Packs entries as a gzipped tar archive. Cancelling the stream ends the reading of the entries. */
 export function packGzip(entries: AsyncIterable<PackedFile> | Iterable<PackedFile>): ReadableStream<Uint8Array> {
-  const archive = ReadableStream.from(packed(entries)) as ReadableStream<Uint8Array<ArrayBuffer>>;
+  const bytes = packed(entries);
+  const archive = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        const { done, value } = await bytes.next();
+        if (done) controller.close();
+        else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+      },
+      async cancel() {
+        await bytes.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
   return archive.pipeThrough(new CompressionStream("gzip"));
 }
 

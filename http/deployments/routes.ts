@@ -1,4 +1,5 @@
 import { Elysia, t } from "elysia";
+import type { CloudUseCases } from "../../application/cloud/use_cases.ts";
 import type { DeploymentUseCases } from "../../application/deployments/use_cases.ts";
 import type { ProjectUseCases } from "../../application/projects/use_cases.ts";
 import type { PrepareRequest } from "../../application/deployments/prepare_source.ts";
@@ -12,7 +13,7 @@ import { done, EmptyObject, IdPath, listResponse, many, one, oneResponse, viewTe
 import { BuildAccessBody, DeployBody, deploymentView, ListQuery, PrepareBody } from "./schemas.ts";
 import { DeploymentView } from "./view_schemas.ts";
 
-type UseCases = DeploymentUseCases & Pick<ProjectUseCases, "refuseLocalSource">;
+type UseCases = DeploymentUseCases & Pick<ProjectUseCases, "refuseLocalSource"> & Pick<CloudUseCases, "deployToCloud">;
 
 export const DeploymentResponse = done({
   deployment_id: t.String({ description: "ID of the new deployment", examples: ["dep_01m7edka8326kz9mv55sbbg868"] }),
@@ -100,8 +101,10 @@ function making(access: Access, useCases: UseCases) {
     .post(
       "",
       async ({ principal, body, set }) => {
-        const deployment = await useCases.deployProject(principal, body);
         set.status = 202;
+        const inCloud = await useCases.deployToCloud(principal, body, "/api/deployments");
+        if (inCloud) return Response.json(inCloud, { status: 202 });
+        const deployment = await useCases.deployProject(principal, body);
         return {
           success: true,
           data: { deployment_id: deployment.id, deployment: deploymentView(await useCases.showDeployment(deployment)) },
@@ -122,6 +125,8 @@ function making(access: Access, useCases: UseCases) {
     .post(
       "/build/access",
       async ({ principal, body }) => {
+        const inCloud = await useCases.deployToCloud(principal, body, "/api/deployments/build/access");
+        if (inCloud) return Response.json(inCloud);
         const { id, projectId } = await useCases.deployProject(principal, body);
         return { success: true, deployment_id: id, project_id: projectId };
       },

@@ -453,7 +453,8 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
         { ...file("run", "#!/bin/sh"), mode: 0o755 },
         folder("empty"),
         file("large", "x".repeat(300_000)),
-        file(long, "far"),
+        pax({ path: long }),
+        file("short", "far"),
         link("l", "d"),
       );
       const copy = newId();
