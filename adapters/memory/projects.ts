@@ -17,7 +17,7 @@ export class MemoryProjects implements Projects {
 
   async list(
     organizationId: string,
-    { ids, search = "", serverId }: ProjectFilter,
+    { ids, search = "", serverId, location }: ProjectFilter,
     page: Page,
   ): Promise<Listing<Project>> {
     const wanted = search.toLowerCase();
@@ -26,6 +26,7 @@ export class MemoryProjects implements Projects {
       .filter((project) => project.organizationId === organizationId)
       .filter(({ id }) => !ids || ids.includes(id))
       .filter((project) => !serverId || (project.location === "server" && project.serverId === serverId))
+      .filter((project) => !location || project.location === location)
       .filter(({ name, slug }) => name.toLowerCase().includes(wanted) || slug.toLowerCase().includes(wanted));
     return newestFirst(rows, page, BY_CREATION);
   }

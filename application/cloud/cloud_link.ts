@@ -2,28 +2,57 @@ import { Failure, invalidField, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Clock } from "../../ports/system/clock.ts";
-import type { CloudLink, CloudLinks } from "../../ports/cloud/cloud_links.ts";
+import type { CloudApi } from "../../ports/cloud/cloud_api.ts";
+import type { CloudLinks } from "../../ports/cloud/cloud_links.ts";
+import { checkLink, type LinkState, linkState } from "./check_link.ts";
+import { findCloud, type FindCloudPorts } from "./find_cloud.ts";
 import { refusePrivateHost, type RefusePrivateHostPorts } from "../domains/refuse_private_host.ts";
 
-/** Returns an organization's link to the hosted cloud, without its token; owners only. */
-export function readCloudLink({ cloudLinks }: { readonly cloudLinks: CloudLinks }) {
-  return async function (by: Principal): Promise<CloudLink> {
+/** A link as its owner sees it. */
+export interface ReadCloudLink {
+  readonly url: string;
+  /** Whether the organization has set it, or the operator for the whole installation. */
+  readonly source: "organization" | "installation";
+  readonly state: LinkState;
+  readonly updatedAt: Date | null;
+}
+
+export interface ReadCloudLinkPorts extends FindCloudPorts {
+  readonly cloudApi: CloudApi;
+}
+
+/** Returns an organization's link to the hosted cloud, without its token, and whether it works; owners only. */
+export function readCloudLink(ports: ReadCloudLinkPorts) {
+  const find = findCloud(ports);
+  const stateOf = linkState(ports);
+  return async function (by: Principal, signal: AbortSignal): Promise<ReadCloudLink> {
     demand(by, "organization:admin");
-    const link = await cloudLinks.find(by.organizationId);
-    if (!link) throw notFound("cloud link");
-    return link;
+    const link = await ports.cloudLinks.find(by.organizationId);
+    const cloud = await find(by.organizationId);
+    if (!cloud) throw notFound("cloud link");
+    const source = link ? "organization" : "installation";
+    return { url: cloud.url, source, state: await stateOf(cloud, signal), updatedAt: link?.updatedAt ?? null };
   };
 }
 
 export interface SetCloudLinkPorts extends RefusePrivateHostPorts {
   readonly clock: Clock;
+  readonly cloudApi: CloudApi;
   readonly cloudLinks: CloudLinks;
 }
 
-/** Links an organization to the hosted cloud, replacing a former link; owners only. */
+/**
+ * Links an organization to the hosted cloud, replacing a former link; owners only. Stores nothing unless the cloud
+ * accepts the token.
+ */
 export function setCloudLink(ports: SetCloudLinkPorts) {
   const refusePrivate = refusePrivateHost(ports);
-  return async function (by: Principal, input: { readonly url: string; readonly token: Secret }): Promise<CloudLink> {
+  const check = checkLink(ports);
+  return async function (
+    by: Principal,
+    input: { readonly url: string; readonly token: Secret },
+    signal: AbortSignal,
+  ): Promise<ReadCloudLink> {
     demand(by, "organization:admin");
     if (ports.mode === "cloud")
       throw new Failure("invalid", "cloud_mode", "Cannot link: this installation is itself the hosted cloud");
@@ -32,11 +61,12 @@ export function setCloudLink(ports: SetCloudLinkPorts) {
       throw invalidField("url", "give the cloud's address, such as https://cloud.example.com");
     }
     await refusePrivate("url", url.hostname);
-    if (!input.token.reveal().trim())
+    if (!/^[\x21-\x7e]+$/.test(input.token.reveal()))
       throw invalidField("token", "give the token that the cloud made for this installation");
     const link = { organizationId: by.organizationId, url: url.href.replace(/\/$/, ""), updatedAt: ports.clock.now() };
+    await check({ url: link.url, token: input.token }, signal);
     await ports.cloudLinks.put(link, input.token);
-    return link;
+    return { url: link.url, source: "organization", state: "linked", updatedAt: link.updatedAt };
   };
 }
 

@@ -26,12 +26,13 @@ export const ACTING_MEMBER = "slipway-acting-member";
 /** Longest accepted header. Leaves room for the other headers of a request. */
 const MAX_LENGTH = 32_768;
 
-/** Returns the most that a principal may do with the deployments of some projects, as grants on these projects. */
+/**
+ * Returns the most that a principal may do with the deployments of some projects, as grants on these projects. They also
+ * allow as much on the projects themselves: what is sent to the cloud with them must be about their deployments.
+ */
 export function grantsOnProjects(by: Principal, projectIds: readonly string[]): readonly Grant[] {
   return projectIds.flatMap((id) => {
-    const action = ACTIONS.findLast(
-      (each) => allows(by, `deployment:${each}`, { id: "", projectId: id }) && allows(by, `project:${each}`, { id }),
-    );
+    const action = ACTIONS.findLast((each) => allows(by, `deployment:${each}`, { id: "", projectId: id }));
     return action ? [{ resource: "project" as const, id, action }] : [];
   });
 }

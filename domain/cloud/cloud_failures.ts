@@ -29,3 +29,16 @@ export function cloudRefused(): Failure {
     "(POST /api/tokens with link: true) and sets it here with PUT /api/cloud/link";
   return new Failure("remote_failed", "cloud_refused", sentence);
 }
+
+/** The failure of a link to an address where no hosted cloud is. */
+export function notCloud(): Failure {
+  return invalid("not_a_cloud", "Cannot link: there is no Slipway in cloud mode at this address. Check the address");
+}
+
+/** The failure of a link with a token that is not meant for it. */
+export function notLinkToken(): Failure {
+  const sentence =
+    "Cannot link with this token: it is not for links. An owner of the organization in the cloud makes one there, with " +
+    'POST /api/tokens {"name": "…", "link": true}';
+  return invalid("not_a_link_token", sentence);
+}
