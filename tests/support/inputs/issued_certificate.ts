@@ -1,4 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { der } from "../../../adapters/shared/der.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -42,7 +43,7 @@ export function issueCertificate(request: CertificateRequest): IssuedCertificate
   const subject = distinguishedName(request.subject);
   const tbs = sequence(
     der(0xa0, der(0x02, Buffer.of(2))),
-    der(0x02, Buffer.concat([Buffer.of(1), randomBytes(8)])),
+    der(0x02, Buffer.of(1), randomBytes(8)),
     algorithm,
     issuer?.subject ?? subject,
     sequence(utcTime(notBefore), utcTime(notAfter)),
@@ -53,7 +54,7 @@ export function issueCertificate(request: CertificateRequest): IssuedCertificate
   const signed = sign("sha256", tbs, issuer?.privateKey ?? privateKey);
   return {
     key: privateKey.export({ format: "pem", type: "pkcs8" }).toString(),
-    cert: pem(sequence(tbs, algorithm, der(0x03, Buffer.concat([Buffer.of(0), signed])))),
+    cert: pem(sequence(tbs, algorithm, der(0x03, Buffer.of(0), signed))),
     privateKey,
     subject,
   };
@@ -75,15 +76,8 @@ function extensions(names: readonly string[], isAuthority: boolean): Buffer[] {
   return [own, extension("subjectAltName", sequence(...names.map((name) => der(0x82, Buffer.from(name)))))];
 }
 
-/** Encodes a DER value: tag, length, content. */
-function der(tag: number, content: Buffer): Buffer {
-  const size = content.length;
-  const length = size < 0x80 ? [size] : size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...length]), content]);
-}
-
 function sequence(...parts: readonly Buffer[]): Buffer {
-  return der(0x30, Buffer.concat(parts));
+  return der(0x30, ...parts);
 }
 
 function oid(name: keyof typeof OID): Buffer {
