@@ -20,6 +20,7 @@ import {
 import { OutageWatch } from "../application/services/outage_watch.ts";
 import { reviveAdopted } from "../application/deployments/cleanup/revive_adopted.ts";
 import { sweepReleases } from "../application/deployments/cleanup/sweep_releases.ts";
+import type { CertificateState } from "../application/certificates/follow_certificates.ts";
 import { EdgeServer } from "../adapters/edge/edge_server.ts";
 import { noteFile, noteFiles } from "../adapters/edge/separate/edge_note.ts";
 import { stopEdge } from "../adapters/edge/separate/separate_edge.ts";
@@ -60,9 +61,10 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
       .catch(logFailure("The edge could not follow a change")),
   );
   const routes = await currentRoutes(world, { baseDomain })();
-  await edge.load(routes);
+  const load = async (first?: CertificateState) =>
+    edge.load([...routes, ...(first?.proofs ?? [])], first?.certificates);
+  const certifying = await startCertificates(world, { ...config, load }, signal);
   loaded.resolve(routes.map(({ projectId }) => projectId));
-  const certifying = await startCertificates(world, config, signal);
   const settings = engineSettings(config, edge.port, await installation.id());
   const reporting = watchReports({ ...world, ...config, urlOf: settings.edgeUrl })(signal);
   const run = runDeployment(world, { ...settings, credentialFor: projectCredential({ ...world, ...config }) });

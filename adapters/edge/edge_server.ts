@@ -17,7 +17,7 @@ import { ProxyExchange, type ProxyHost, type ProxyRequest } from "./proxy_exchan
 import type { RequestHead } from "./request_head.ts";
 import { RunningRequests } from "./running_requests.ts";
 import { openWhenFree } from "./tls/open_when_free.ts";
-import { PresentedCertificates } from "./tls/presented_certificates.ts";
+import { PresentedCertificates, usable } from "./tls/presented_certificates.ts";
 import { TlsClientSocket } from "./tls/tls_client_socket.ts";
 import { type TlsAddress, type TlsHost, TlsListener } from "./tls/tls_listener.ts";
 import type { Address } from "./upstream_connection.ts";
@@ -117,10 +117,11 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, TlsHost, Redirec
     if (this.stopping) this.#tls.stop();
   }
 
-  /** Replaces the whole routing table at the start; `ownerOf` returns the owner that later `switch` calls use. */
-  load(routes: readonly EdgeRoute[], ownerOf: (route: EdgeRoute) => string = ({ projectId }) => projectId): void {
+  /** Replaces all routes at the start, and all certificates if they are known; unusable ones are logged. */
+  load(routes: readonly EdgeRoute[], certificates?: readonly EdgeCertificate[]): void {
+    if (certificates) this.certificates.load(usable(certificates, this.#options.log));
     this.#table.clear();
-    for (const [owner, own] of Map.groupBy(routes, ownerOf)) this.#table.replace(owner, own);
+    for (const [owner, own] of Map.groupBy(routes, ({ projectId }) => projectId)) this.#table.replace(owner, own);
     this.#loaded = true;
     this.#noted.clear();
     this.#keepServed();

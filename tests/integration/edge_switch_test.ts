@@ -128,8 +128,8 @@ describe("EdgeServer switches", () => {
   test("load() replaces everything, by the owners that later switches use", async () => {
     const apps = [release(1), release(2)];
     await edge.put("old.test", at(apps[0]?.port));
-    const routes = [routeTo("a.test", "dep_1", apps[0]?.port), routeTo("preview.test", "dep_2", apps[1]?.port)];
-    edge.edge.load(routes, ({ servedBy }) => (servedBy === "dep_2" ? servedBy : "prj_a"));
+    const preview = { ...routeTo("preview.test", "dep_2", apps[1]?.port), projectId: "dep_2" };
+    edge.edge.load([{ ...routeTo("a.test", "dep_1", apps[0]?.port), projectId: "prj_a" }, preview]);
     expect((await edge.ask("old.test")).status).toBe(404);
     await edge.edge.switch("prj_a", []);
     expect((await edge.ask("a.test")).status).toBe(404);

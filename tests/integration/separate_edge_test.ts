@@ -39,8 +39,8 @@ function hexPort(port: number): string {
 }
 
 /** The certificates of 30 handshakes, each on a new connection, which the kernel gives to any thread. */
-async function presented(edge: SeparateEdge): Promise<readonly string[]> {
-  const clients = Array.from({ length: 30 }, () => rawTlsConnection(edge.tlsPort, "a.test"));
+async function presented(edge: SeparateEdge, hostname = "a.test"): Promise<readonly string[]> {
+  const clients = Array.from({ length: 30 }, () => rawTlsConnection(edge.tlsPort, hostname));
   const fingerprints = (await Promise.all(clients)).map((client) => {
     using used = client;
     return used.fingerprint;
@@ -99,7 +99,7 @@ describe("SeparateEdge", () => {
       await world.edge.stop(0);
       expect(await presented(world.edge)).toEqual([certificate.fingerprint]);
       const next = await world.another();
-      // The next server has not read its certificates yet.
+      // The next server could not read its certificates.
       await next.load([]);
       expect(readNote(world.note)!.pid).toBe(pid);
       expect(await presented(next)).toEqual([certificate.fingerprint]);
@@ -109,6 +109,27 @@ describe("SeparateEdge", () => {
       await next.switch("prj_b", []);
       expect(readNote(world.note)!.pid).not.toBe(pid);
       expect(await presented(next)).toEqual([renewed.fingerprint]);
+    },
+  );
+
+  test.each([1, 3])(
+    "presents only the certificates that the next server has, without one that is unusable, with %d threads",
+    async (workers) => {
+      const log = new MemoryLog();
+      await using world = await separateEdge({ workers, log });
+      const [kept, gone] = [testCertificate("a.test"), testCertificate("gone.test")];
+      await world.edge.load([], [kept, gone]);
+      expect(await presented(world.edge, "gone.test")).toEqual([gone.fingerprint]);
+      await world.edge.stop(0);
+      const { pid } = readNote(world.note)!;
+      const next = await world.another();
+      expect(await presented(next, "gone.test")).toEqual([gone.fingerprint]);
+      await next.load([], [{ ...kept, hostname: "bad.test", key: gone.key }, kept]);
+      expect(await presented(next)).toEqual([kept.fingerprint]);
+      const [none] = await presented(next, "gone.test");
+      expect([kept.fingerprint, gone.fingerprint]).not.toContain(none);
+      expect(log.lines.map(({ text }) => text).join()).toContain("bad.test");
+      expect(readNote(world.note)!.pid).toBe(pid);
     },
   );
 

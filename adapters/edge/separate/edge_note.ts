@@ -34,7 +34,7 @@ export interface EdgeNote {
 }
 
 /** Changes with the commands: a server replaces an edge of another version. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** Reads the note file of an edge; `undefined` if it is missing or invalid. */
 export function readNote(file: string): EdgeNote | undefined {

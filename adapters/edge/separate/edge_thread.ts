@@ -15,8 +15,12 @@ export interface SentCertificate {
 
 /** The commands that each thread of an edge carries out. */
 export interface ThreadCommands {
-  /** Replaces all routes. The certificates are added: a server that has just started knows only some of them yet. */
-  readonly load: { readonly routes: readonly EdgeRoute[]; readonly certificates: readonly SentCertificate[] };
+  /** Replaces all routes at once, and all certificates. */
+  readonly load: {
+    readonly routes: readonly EdgeRoute[];
+    /** `null` if the server does not know them: those of the edge stay. */
+    readonly certificates: readonly SentCertificate[] | null;
+  };
   readonly present: { readonly hostname: string; readonly certificate: SentCertificate | null };
   readonly listenTls: TlsAddress;
   readonly switch: { readonly owner: string; readonly routes: readonly EdgeRoute[] };
@@ -42,8 +46,7 @@ const LISTENING = 0;
 export async function carryOut(edge: EdgeServer, command: ThreadCommand): Promise<void> {
   switch (command[0]) {
     case "load":
-      for (const sent of command[1].certificates) await edge.present(sent.hostname, received(sent));
-      return edge.load(command[1].routes);
+      return edge.load(command[1].routes, command[1].certificates?.map(received));
     case "present":
       return edge.present(command[1].hostname, command[1].certificate && received(command[1].certificate));
     case "listenTls":

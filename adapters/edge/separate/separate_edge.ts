@@ -12,7 +12,7 @@ import type { SentCertificate } from "./edge_thread.ts";
 import type { EdgeAddress } from "../edge_server.ts";
 import { unusableBecause } from "../../shared/address_unusable.ts";
 import { portHolder } from "../../shared/port_holder.ts";
-import { assertUsable } from "../tls/presented_certificates.ts";
+import { assertUsable, usable } from "../tls/presented_certificates.ts";
 
 export interface SeparateEdgeOptions {
   /** The folder for the note file and the log of the edge. */
@@ -45,6 +45,8 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   readonly #options: SeparateEdgeOptions;
   readonly #routes = new Map<string, readonly EdgeRoute[]>();
   readonly #certificates = new Map<string, SentCertificate>();
+  /** Whether these are all certificates of the installation. */
+  #knowsCertificates = false;
   readonly #stopped = new AbortController();
   #settings: EdgeProcessSettings = { host: "127.0.0.1", port: 0, trustedProxies: [] };
   #file = "";
@@ -86,11 +88,20 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     void this.#watch();
   }
 
-  async load(routes: readonly EdgeRoute[]): Promise<void> {
+  /**
+   * Replaces all routes, and all certificates if they are known, at once; unusable ones are logged. The edge of a former
+   * server keeps its own until then, and for good if they are not known.
+   */
+  async load(routes: readonly EdgeRoute[], certificates?: readonly EdgeCertificate[]): Promise<void> {
     this.#routes.clear();
     for (const [owner, own] of Map.groupBy(routes, ({ projectId }) => projectId)) this.#routes.set(owner, own);
     this.#loaded = true;
-    await this.#inTurn(() => this.#send("load", { routes, certificates: [...this.#certificates.values()] }));
+    if (certificates) {
+      this.#certificates.clear();
+      for (const each of usable(certificates, this.#options.log)) this.#keep(each);
+      this.#knowsCertificates = true;
+    }
+    await this.#inTurn(() => this.#send("load", this.#state()));
   }
 
   async switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void> {
@@ -103,9 +114,8 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     // Checked here, so that an edge that is started again refuses none of its certificates.
     if (certificate) assertUsable(certificate);
     const name = bareHost(hostname);
-    const sent = certificate && { hostname: name, chain: certificate.chain, key: certificate.key.reveal() };
-    if (sent) this.#certificates.set(name, sent);
-    else this.#certificates.delete(name);
+    if (!certificate) this.#certificates.delete(name);
+    const sent = certificate && this.#keep({ ...certificate, hostname: name });
     await this.#inTurn(() => this.#send("present", { hostname: name, certificate: sent }));
   }
 
@@ -126,6 +136,19 @@ export class SeparateEdge implements Edge, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop(0);
+  }
+
+  /** Keeps a certificate for an edge that is started again. */
+  #keep({ hostname, chain, key }: EdgeCertificate): SentCertificate {
+    const sent = { hostname: bareHost(hostname), chain, key: key.reveal() };
+    this.#certificates.set(sent.hostname, sent);
+    return sent;
+  }
+
+  /** What the edge has to serve. */
+  #state({ isNew = false } = {}): EdgeCommands["load"] {
+    const certificates = isNew || this.#knowsCertificates ? [...this.#certificates.values()] : null;
+    return { routes: [...this.#routes.values()].flat(), certificates };
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -171,9 +194,9 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     const found = readNote(this.#file);
     const fits = found?.protocol === PROTOCOL && Bun.deepEquals(found.settings, this.#settings);
     if (found && !fits) await stopEdge(this.#file, { ifAlone: false });
-    this.#note = (fits && (await answers(found)) && found) || (await this.#start());
-    const certificates = [...this.#certificates.values()];
-    if (this.#loaded) await commanded(this.#note, "load", { routes: [...this.#routes.values()].flat(), certificates });
+    const running = fits && (await answers(found)) ? found : undefined;
+    this.#note = running ?? (await this.#start());
+    if (this.#loaded) await commanded(this.#note, "load", this.#state({ isNew: !running }));
   }
 
   #warnWithoutTls(): void {

@@ -1,6 +1,8 @@
 import { createSecureContext, type SecureContext } from "node:tls";
 import { bareHost } from "../../../domain/deployments/route_table.ts";
+import { loggedError } from "../../../domain/logged_error.ts";
 import type { EdgeCertificate } from "../../../ports/domains/edge.ts";
+import type { Log } from "../../../ports/system/log.ts";
 import { assertPresentable, notPresentable } from "../../shared/presentable_certificate.ts";
 
 /** The oldest version of TLS that is spoken. */
@@ -8,7 +10,12 @@ export const MIN_VERSION = "TLSv1.2";
 
 /** The certificates of host names, each prepared once for all handshakes. */
 export class PresentedCertificates {
-  readonly #contexts = new Map<string, SecureContext>();
+  #contexts = new Map<string, SecureContext>();
+
+  /** Replaces the certificates of all hosts. Throws a `Failure` if one is unusable; all former ones stay. */
+  load(certificates: readonly EdgeCertificate[]): void {
+    this.#contexts = new Map(certificates.map((each) => [bareHost(each.hostname), contextOf(each)]));
+  }
 
   /** Replaces the certificate of a host, or removes it. Throws a `Failure` if it is unusable; the former one stays. */
   present(hostname: string, certificate: EdgeCertificate | null): void {
@@ -31,6 +38,20 @@ export class PresentedCertificates {
 /** Throws a `Failure` unless the certificate can be presented. */
 export function assertUsable(certificate: EdgeCertificate): void {
   contextOf(certificate);
+}
+
+/** Returns the certificates that can be presented, and logs the others: one must not keep the rest from visitors. */
+export function usable(certificates: readonly EdgeCertificate[], log?: Log): readonly EdgeCertificate[] {
+  return certificates.filter((certificate) => {
+    try {
+      assertUsable(certificate);
+      return true;
+    } catch (error) {
+      const { hostname } = certificate;
+      log?.write("warn", "A certificate cannot be presented", { hostname, ...loggedError(error) });
+      return false;
+    }
+  });
 }
 
 function contextOf(certificate: EdgeCertificate): SecureContext {
