@@ -8,9 +8,12 @@ import type { CertificateAuthority } from "../../ports/domains/certificate_autho
 import type { CertificateOrders } from "../../ports/domains/certificate_orders.ts";
 import type { Certificates } from "../../ports/domains/certificates.ts";
 import type { Log } from "../../ports/system/log.ts";
+import type { Attempts } from "../../ports/identity/attempts.ts";
 import { HeldOrder, isOrderLost, orderLost } from "./held_order.ts";
+import { renewalLimits } from "./renewal_limits.ts";
 
 export interface CarryOutOrderPorts {
+  readonly attempts: Attempts;
   readonly certificateAuthority: CertificateAuthority;
   readonly certificateOrders: CertificateOrders;
   readonly certificates: Certificates;
@@ -30,6 +33,7 @@ const FOLLOW_MS = 20_000;
  */
 export function carryOutOrder(ports: CarryOutOrderPorts) {
   const { certificateAuthority: authority, certificateOrders, certificates, log } = ports;
+  const limits = renewalLimits(ports);
   return async function (order: CertificateOrder, signal: AbortSignal): Promise<Certificate> {
     using held = new HeldOrder(certificateOrders, order);
     const limit = AbortSignal.timeout(ATTEMPT_MS);
@@ -59,6 +63,9 @@ export function carryOutOrder(ports: CarryOutOrderPorts) {
     const certificate = await authority.issue({ order: accepted, hostname, key }, { signal });
     const renewAt = renewalTime(certificate, Math.random());
     if (!(await certificateOrders.complete(held.order, certificate, renewAt))) throw orderLost();
+    await limits.noteIssued(hostname).catch((error: unknown) => {
+      log.write("warn", "An issued certificate could not be counted", { hostname, ...loggedError(error) });
+    });
     await followed(hostname, "load a certificate");
     return certificate;
   }

@@ -1,10 +1,12 @@
 import type { Certificate } from "../../domain/certificates/certificate.ts";
+import type { CertificateOrder } from "../../domain/certificates/certificate_order.ts";
 import { type DomainName, normalHostname } from "../../domain/domains/domain_name.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Domains } from "../../ports/domains/domains.ts";
 import { carryOutOrder, type CarryOutOrderPorts } from "./carry_out_order.ts";
 import { ORDER_LEASE_MS } from "./held_order.ts";
+import { renewalLimits } from "./renewal_limits.ts";
 
 export interface RenewCertificatePorts extends CarryOutOrderPorts {
   readonly domains: Domains;
@@ -17,12 +19,13 @@ const WAIT_MS = 50_000;
 const LOOK_MS = 250;
 
 /**
- * Orders a new certificate for a host name of the caller's organization at once. While an order of the name is under way,
- * waits for its outcome instead.
+ * Orders a new certificate for a host name of the caller's organization at once, unless too many were ordered of late.
+ * While an order of the name is under way, waits for its outcome instead.
  */
 export function renewCertificate(ports: RenewCertificatePorts) {
   const { certificateOrders, certificates } = ports;
   const carryOut = carryOutOrder(ports);
+  const limits = renewalLimits(ports);
   return async function (by: Principal, name: string, signal?: AbortSignal): Promise<Certificate> {
     const domain = await orderable(ports, by, name);
     const limit = AbortSignal.timeout(WAIT_MS);
@@ -38,10 +41,11 @@ export function renewCertificate(ports: RenewCertificatePorts) {
   async function renewed(domain: DomainName, signal: AbortSignal): Promise<Certificate> {
     const { id: domainId, hostname } = domain;
     const former = await certificates.find(hostname);
-    const { attempts } = await state(domainId);
+    const { attempts, isTaken } = await state(domainId);
+    if (!isTaken) await limits.check(hostname);
     for (;;) {
       const order = await certificateOrders.take({ leaseMs: ORDER_LEASE_MS, domainId });
-      if (order) return carryOut(order, signal);
+      if (order) return ordered(order, signal);
       // Another request, or the worker of any process, is at it.
       while ((await state(domainId)).isTaken) await paused(LOOK_MS, signal);
       const certificate = await certificates.find(hostname);
@@ -49,6 +53,15 @@ export function renewCertificate(ports: RenewCertificatePorts) {
       const now = await state(domainId);
       if (now.attempts > attempts && now.error !== null)
         throw new Failure("remote_failed", "authority_refused", now.error);
+    }
+  }
+
+  async function ordered(order: CertificateOrder, signal: AbortSignal): Promise<Certificate> {
+    try {
+      return await carryOut(order, signal);
+    } catch (error) {
+      if (error instanceof Failure && error.code === "authority_refused") await limits.noteRefused(order.hostname);
+      throw error;
     }
   }
 

@@ -30,7 +30,7 @@ export function certificateRoutes(access: Access, useCases: CertificateUseCases)
         name: "certificate.renew",
         summary: "Order a new certificate for a domain now, or wait for the order that is under way",
         answer: Renewed,
-        problems: [404, 409, 502],
+        problems: [404, 409, 429, 502],
       }),
     },
   );

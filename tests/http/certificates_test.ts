@@ -3,6 +3,7 @@ import { browser, member, memoryApp, ownerSession, type TestApp } from "../suppo
 import { eventually } from "../support/eventually.ts";
 
 const RENEW = "/api/deployments/ssl/renew";
+const HOUR_MS = 3_600_000;
 
 /** An application with a verified custom domain. */
 async function withDomain(app: TestApp, hostname = "www.example.com") {
@@ -46,6 +47,41 @@ describe("POST /api/deployments/ssl/renew", () => {
       expect(seen.size).toBe(number);
     }
     expect(app.world.certificateAuthority.orders).toHaveLength(2);
+  });
+
+  test("is refused after five certificates of the name within a week, and possible for other names", async () => {
+    const app = await memoryApp();
+    await verified(app);
+    const renew = (domain: string) => app.call("POST", RENEW, { token: app.owner, body: { domain } });
+    for (let issued = 0; issued < 5; issued++) expect((await renew("www.example.com")).status).toBe(200);
+    app.world.clock.advance(24 * HOUR_MS);
+    const refused = await renew("www.example.com");
+    expect([refused.status, refused.body.code]).toEqual([429, "too_many_renewals"]);
+    expect(refused.headers.get("retry-after")).toBe(`${6 * 24 * 3_600}`);
+    expect(refused.body.error).toBe(
+      "Cannot order a certificate for www.example.com yet: five certificates were issued for it within seven days. Wait 6 days",
+    );
+    await verified(app, "shop.example.com");
+    expect((await renew("shop.example.com")).status).toBe(200);
+    expect(app.world.certificateAuthority.orders).toHaveLength(6);
+    app.world.clock.advance(6 * 24 * HOUR_MS);
+    expect((await renew("www.example.com")).status).toBe(200);
+  });
+
+  test("is refused after the authority has refused five orders within an hour, and not because it was away", async () => {
+    const app = await memoryApp();
+    await verified(app);
+    const renew = () => app.call("POST", RENEW, { token: app.owner, body: { domain: "www.example.com" } });
+    const { faults } = app.world.certificateAuthority;
+    for (const kind of ["unreachable", "refused", "refused", "refused", "refused", "refused"] as const) {
+      faults.push({ kind, words: "No" });
+      expect((await renew()).status).toBe(502);
+    }
+    const refused = await renew();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "3600"]);
+    expect(refused.body.error).toContain("has refused five orders of it within an hour. Wait 60 minutes");
+    app.world.clock.advance(HOUR_MS);
+    expect((await renew()).status).toBe(200);
   });
 
   test("is entered in the audit log, without a key", async () => {
