@@ -1,4 +1,5 @@
-import type { DomainName } from "../../domain/domains/domain_name.ts";
+import { type DomainName, HOSTNAME_TAKEN } from "../../domain/domains/domain_name.ts";
+import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { DomainFilter, Domains } from "../../ports/domains/domains.ts";
 import { copied } from "./copied.ts";
@@ -32,15 +33,9 @@ export class MemoryDomains implements Domains {
     return copied(this.#stored(organizationId, id));
   }
 
-  async claim(domain: DomainName, { staleBefore }: { readonly staleBefore: Date }): Promise<boolean> {
-    const { domains } = this.#tables;
-    const holder = domains.values().find(({ hostname }) => hostname === domain.hostname);
-    if (holder) {
-      const unproven = holder.type === "custom" && holder.verifiedAt === null && holder.createdAt < staleBefore;
-      if (!unproven || holder.organizationId === domain.organizationId) return false;
-      this.#tables.removeDomain(holder.id);
-    }
-    domains.set(domain.id, copied(domain));
+  async claim(domain: DomainName): Promise<boolean> {
+    if (this.#tables.isHostnameTaken(domain)) return false;
+    this.#tables.domains.set(domain.id, copied(domain));
     if (domain.verifiedAt) this.#tables.certificates.due();
     return true;
   }
@@ -48,6 +43,9 @@ export class MemoryDomains implements Domains {
   async verified(organizationId: string, id: string, at: Date): Promise<DomainName | undefined> {
     const domain = this.#stored(organizationId, id);
     if (!domain) return undefined;
+    const others = this.#tables.domains.values().filter((other) => other.id !== id);
+    if (others.some(({ hostname, verifiedAt }) => verifiedAt !== null && hostname === domain.hostname))
+      throw conflict("hostname_taken", HOSTNAME_TAKEN);
     const proven = { ...domain, verifiedAt: new Date(at) };
     this.#tables.domains.set(id, proven);
     this.#tables.certificates.due();

@@ -232,6 +232,12 @@ export class MemoryTables {
     return removed;
   }
 
+  /** Returns whether a host name is verified, or claimed by the same organization. */
+  isHostnameTaken({ hostname, organizationId }: Pick<DomainName, "hostname" | "organizationId">): boolean {
+    const held = this.domains.values().filter((domain) => domain.hostname === hostname);
+    return held.some((domain) => domain.verifiedAt !== null || domain.organizationId === organizationId);
+  }
+
   /** Removes a domain with its certificate. Returns `false` when there is none. */
   removeDomain(id: string): boolean {
     const domain = this.domains.get(id);

@@ -42,7 +42,7 @@ export class MemoryProjects implements Projects {
   async create(project: Project, freeName: DomainName): Promise<"created" | "slug_taken" | "hostname_taken"> {
     const { projects, domains } = this.#tables;
     if (this.#bySlug(project.organizationId, project.slug)) return "slug_taken";
-    if (domains.values().some(({ hostname }) => hostname === freeName.hostname)) return "hostname_taken";
+    if (this.#tables.isHostnameTaken(freeName)) return "hostname_taken";
     projects.set(project.id, copied(project));
     domains.set(freeName.id, copied(freeName));
     return "created";

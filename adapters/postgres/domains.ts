@@ -1,4 +1,5 @@
-import type { DomainName } from "../../domain/domains/domain_name.ts";
+import { type DomainName, HOSTNAME_TAKEN } from "../../domain/domains/domain_name.ts";
+import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { DomainFilter, Domains } from "../../ports/domains/domains.ts";
 import type { Database, Sql } from "./database.ts";
@@ -56,27 +57,25 @@ export class PostgresDomains implements Domains {
     return row && toDomain(row);
   }
 
-  async claim(domain: DomainName, { staleBefore }: { readonly staleBefore: Date }): Promise<boolean> {
+  async claim(domain: DomainName): Promise<boolean> {
     const { id, organizationId, projectId, hostname, type, proof, verifiedAt, createdAt } = domain;
     const { count } = await this.#database.run(
       (sql) => sql`
-        insert into domains as held (id, organization_id, project_id, hostname, type, proof, verified_at, created_at)
-        values (${id}, ${organizationId}, ${projectId}, ${hostname}, ${type}, ${proof}, ${verifiedAt}, ${createdAt})
-        on conflict (hostname) do update set
-          id = excluded.id, organization_id = excluded.organization_id, project_id = excluded.project_id,
-          type = excluded.type, proof = excluded.proof, verified_at = excluded.verified_at,
-          created_at = excluded.created_at
-        where held.type = 'custom' and held.verified_at is null and held.created_at < ${staleBefore}
-          and held.organization_id <> excluded.organization_id`,
+        insert into domains (id, organization_id, project_id, hostname, type, proof, verified_at, created_at)
+        select ${id}, ${organizationId}, ${projectId}, ${hostname}, ${type}, ${proof}, ${verifiedAt}::timestamptz,
+          ${createdAt}::timestamptz
+        where not exists (select 1 from domains where hostname = ${hostname} and verified_at is not null)
+        on conflict do nothing`,
     );
     return count > 0;
   }
 
   async verified(organizationId: string, id: string, at: Date): Promise<DomainName | undefined> {
-    const [row] = await this.#database.run(
+    const [row] = await this.#database.run<readonly DomainRow[]>(
       (sql) => sql<DomainRow[]>`
         update domains set verified_at = ${at} where id = ${id} and organization_id = ${organizationId}
         returning ${columns(sql)}`,
+      { domains_hostname: hostnameTaken },
     );
     return row && toDomain(row);
   }
@@ -87,6 +86,10 @@ export class PostgresDomains implements Domains {
     );
     return count > 0;
   }
+}
+
+function hostnameTaken(): never {
+  throw conflict("hostname_taken", HOSTNAME_TAKEN);
 }
 
 function columns(sql: Sql) {

@@ -131,6 +131,7 @@ export const TAKEN_NAMES = {
   projects_slug: (): Creation => "slug_taken",
   projects_hostname: (): Creation => "hostname_taken",
   domains_hostname: (): Creation => "hostname_taken",
+  domains_claim: (): Creation => "hostname_taken",
 };
 
 /** The statement that inserts a project. */

@@ -1,4 +1,4 @@
-import { CLAIM_MS, type DomainName, normalHostname } from "../../domain/domains/domain_name.ts";
+import { type DomainName, hostnameFault, normalHostname } from "../../domain/domains/domain_name.ts";
 import { isPreviewLabel } from "../../domain/deployments/preview_label.ts";
 import { invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
@@ -22,7 +22,8 @@ export interface ClaimDomainPorts {
 }
 
 /**
- * Claims a host name for a project: a free one under the base domain works at once, a custom one after verification.
+ * Claims a host name for a project: a free one under the base domain works at once, a custom one after verification. A
+ * custom one may be claimed by several organizations: it belongs to the first that verifies it.
  */
 export function claimDomain(ports: ClaimDomainPorts) {
   const find = findProject(ports);
@@ -32,7 +33,7 @@ export function claimDomain(ports: ClaimDomainPorts) {
   ): Promise<DomainName> {
     const project = await find(by, input.projectId, "project:write");
     const hostname = normalHostname(input.hostname);
-    if (!hostname) throw invalidField("hostname", "give a full host name such as www.example.com");
+    if (!hostname) throw invalidField("hostname", hostnameFault(input.hostname));
     if (hostname === ports.publicHost || hostname === ports.baseDomain) throw taken(hostname);
     const label = hostname.endsWith(`.${ports.baseDomain}`)
       ? hostname.slice(0, -ports.baseDomain.length - 1)
@@ -56,8 +57,7 @@ export function claimDomain(ports: ClaimDomainPorts) {
 }
 
 async function claimCustom(ports: ClaimDomainPorts, by: Principal, claim: DomainName): Promise<DomainName> {
-  const staleBefore = new Date(claim.createdAt.getTime() - CLAIM_MS);
-  if (await ports.domains.claim(claim, { staleBefore })) return claim;
+  if (await ports.domains.claim(claim)) return claim;
   throw await hostnameTaken(ports)(by, claim);
 }
 
@@ -67,6 +67,6 @@ async function claimFree(
   label: string,
 ): Promise<DomainName> {
   for (let name = claim; ; name = { ...claim, hostname: `${label}-${randomEnding()}.${baseDomain}` }) {
-    if (await domains.claim(name, { staleBefore: new Date(0) })) return name;
+    if (await domains.claim(name)) return name;
   }
 }

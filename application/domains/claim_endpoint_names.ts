@@ -77,7 +77,7 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
       verifiedAt: at,
       createdAt: at,
     };
-    if (await ports.domains.claim(name, { staleBefore: new Date(0) })) return;
+    if (await ports.domains.claim(name)) return;
     // A concurrent deployment of the same project may have claimed it meanwhile.
     const held = (await heldNames(project, new Set([hostname]))).get(hostname);
     if (held?.projectId !== projectId) throw await refused(by, project, hostname);

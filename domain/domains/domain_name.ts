@@ -1,3 +1,5 @@
+import { parseAddress } from "../network_address.ts";
+
 /** A host name that routes, or will route, to a project. */
 export interface DomainName {
   readonly id: string;
@@ -12,8 +14,8 @@ export interface DomainName {
   readonly createdAt: Date;
 }
 
-/** After this time another organization may displace an unverified claim. */
-export const CLAIM_MS = 72 * 3_600_000;
+/** Why a claim cannot be verified any more. */
+export const HOSTNAME_TAKEN = "Cannot verify this name: another organization has verified it before";
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 
@@ -25,6 +27,17 @@ export function normalHostname(text: string): string | undefined {
   const labels = hostname.split(".");
   if (hostname.length > 253 || labels.length < 2 || /^\d+$/.test(labels.at(-1) ?? "")) return undefined;
   return labels.every((label) => LABEL.test(label)) ? hostname : undefined;
+}
+
+/** Returns what is wrong with a text that is no host name, for people. */
+export function hostnameFault(text: string): string {
+  const name = text.trim();
+  const example = "give a full host name such as www.example.com";
+  if (name.startsWith("*")) return `wildcards are not supported. Claim each name by itself: ${example}`;
+  if (/[/:@?#]/.test(name) && !parseAddress(name)) return `${example}, without a scheme, port or path`;
+  if (parseAddress(name) || /^[\da-fx.]*\.\d+$/i.test(name)) return `${example}; an IP address cannot be claimed`;
+  if (!name.replace(/\.$/, "").includes(".")) return `${example}, with at least one dot`;
+  return `${example}: at most 253 characters, with labels of letters, digits and inner hyphens, at most 63 each`;
 }
 
 /** Returns the TXT record that proves control of a host name. */

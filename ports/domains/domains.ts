@@ -8,18 +8,22 @@ export interface DomainFilter {
   readonly hostnames?: readonly string[];
 }
 
-/** Stores host names and the projects they route to. A host name is unique in the whole installation. */
+/**
+ * Stores host names and the projects they route to. A verified host name is unique in the whole installation. Until then
+ * each organization may claim it once, so that nobody can keep a name from its owner.
+ */
 export interface Domains {
   /** Newest first. */
   list(organizationId: string, filter: DomainFilter, page: Page): Promise<Listing<DomainName>>;
   /** Lists every host name of these projects, without paging, newest first. For the engine. */
   ofProjects(projectIds: readonly string[]): Promise<readonly DomainName[]>;
   find(organizationId: string, id: string): Promise<DomainName | undefined>;
+  /** Stores a host name. Returns `false` when it is verified already, or claimed by the same organization. */
+  claim(domain: DomainName): Promise<boolean>;
   /**
-   * Stores a host name. Replaces only another organization's unverified claim made before `staleBefore`; returns
-   * `false` when the name is taken.
+   * Marks a host name as verified. Rejects with a `conflict` failure, code `hostname_taken`, when another organization's
+   * claim was verified before.
    */
-  claim(domain: DomainName, options: { readonly staleBefore: Date }): Promise<boolean>;
   verified(organizationId: string, id: string, at: Date): Promise<DomainName | undefined>;
   remove(organizationId: string, id: string): Promise<boolean>;
 }

@@ -177,7 +177,7 @@ export function certificateOrdersContract(name: string, open: () => Promise<Worl
       await world().certificateOrders.save(order, progressOf(), LEASE_MS);
       await world().domains.remove(domain.organizationId, domain.id);
       const next = domainOf({ ...(await aPlace(world())), hostname: domain.hostname, verifiedAt: START });
-      await world().domains.claim(next, { staleBefore: new Date(0) });
+      await world().domains.claim(next);
       expect(await world().certificateOrders.save(order, progressOf(), LEASE_MS)).toBe(false);
       expect(await ended(order, LONG_MS)).toBe(false);
       expect(await world().certificates.find(domain.hostname)).toBeUndefined();

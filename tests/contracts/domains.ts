@@ -9,7 +9,6 @@ import { aPlace, aProject, domainOf, minutes, START } from "../support/database/
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };
-const NONE_STALE = { staleBefore: new Date(0) };
 
 /** Contract tests for `Domains` adapters. */
 export function domainsContract(
@@ -24,7 +23,7 @@ export function domainsContract(
 
     async function aClaim(overrides: Partial<DomainName> = {}): Promise<DomainName> {
       const domain = domainOf({ ...(await anOldPlace()), ...overrides });
-      expect(await world().domains.claim(domain, NONE_STALE)).toBe(true);
+      expect(await world().domains.claim(domain)).toBe(true);
       return domain;
     }
 
@@ -135,86 +134,72 @@ export function domainsContract(
       expect(none).toEqual({ items: [], total: 0 });
     });
 
-    test("claim() refuses a claimed name to its own and to other organizations", async () => {
+    test("claim() refuses a name that the organization has claimed, however old the claim is", async () => {
       const held = await aClaim();
-      const rivals = [
-        domainOf({ ...(await anOldPlace()), hostname: held.hostname }),
-        domainOf({ ...held, id: newId("dom"), createdAt: minutes(5) }),
-      ];
-      for (const rival of rivals) {
-        expect(await world().domains.claim(rival, { staleBefore: START })).toBe(false);
+      const again = domainOf({ ...held, id: newId("dom"), createdAt: minutes(1_000_000) });
+      expect(await world().domains.claim(again)).toBe(false);
+      expect(await stored(again)).toBeUndefined();
+      expect(await stored(held)).toEqual(held);
+    });
+
+    test("claim() refuses a verified name and a free one to everybody", async () => {
+      const proven = await aClaim();
+      await world().domains.verified(proven.organizationId, proven.id, minutes(1));
+      for (const { hostname } of [proven, await aClaim({ type: "free", verifiedAt: START })]) {
+        const rival = domainOf({ ...(await anOldPlace()), hostname });
+        expect(await world().domains.claim(rival)).toBe(false);
         expect(await stored(rival)).toBeUndefined();
       }
-      expect(await stored(held)).toEqual(held);
+      expect(await stored(proven)).toEqual({ ...proven, verifiedAt: minutes(1) });
     });
 
-    test("claim() displaces another organization's unproven claim made before the time", async () => {
-      const held = await aClaim({ createdAt: minutes(1) });
-      const rival = domainOf({ ...(await anOldPlace()), hostname: held.hostname, createdAt: minutes(9) });
-      expect(await world().domains.claim(rival, { staleBefore: minutes(1) })).toBe(false);
-      expect(await world().domains.claim(rival, { staleBefore: minutes(2) })).toBe(true);
-      expect(await stored(held)).toBeUndefined();
-      expect(await world().domains.verified(held.organizationId, held.id, minutes(9))).toBeUndefined();
-      expect(await stored(rival)).toEqual(rival);
-    });
-
-    test("claim() does not displace a proven claim, however old", async () => {
+    test("an unproven claim() does not keep another organization from claiming and verifying the name", async () => {
       const held = await aClaim();
-      const proven = await world().domains.verified(held.organizationId, held.id, minutes(1));
-      const rival = domainOf({ ...(await anOldPlace()), hostname: held.hostname });
-      expect(await world().domains.claim(rival, { staleBefore: minutes(1_000_000) })).toBe(false);
-      expect(await stored(held)).toEqual(proven!);
-    });
-
-    test("claim() does not displace an organization's own old claim", async () => {
-      const held = await aClaim();
-      const again = domainOf({ ...held, id: newId("dom"), createdAt: minutes(9) });
-      expect(await world().domains.claim(again, { staleBefore: minutes(8) })).toBe(false);
+      const rival = await aClaim({ hostname: held.hostname });
       expect(await stored(held)).toEqual(held);
+      const proven = await world().domains.verified(rival.organizationId, rival.id, minutes(2));
+      expect(proven).toEqual({ ...rival, verifiedAt: minutes(2) });
+      const late = world().domains.verified(held.organizationId, held.id, minutes(3));
+      await expect(late).rejects.toMatchObject({ kind: "conflict", code: "hostname_taken" });
+      expect(await stored(held)).toEqual(held);
+      await world().domains.remove(rival.organizationId, rival.id);
+      expect(await world().domains.verified(held.organizationId, held.id, minutes(4))).toEqual({
+        ...held,
+        verifiedAt: minutes(4),
+      });
     });
 
-    test("claim() does not displace a free name, with or without a proof", async () => {
-      for (const verifiedAt of [START, null]) {
-        const held = await aClaim({ type: "free", verifiedAt });
-        const rival = domainOf({ ...(await anOldPlace()), hostname: held.hostname });
-        expect(await world().domains.claim(rival, { staleBefore: minutes(1_000_000) })).toBe(false);
-        expect(await stored(held)).toEqual(held);
-      }
-    });
-
-    test("concurrent claim() of one name by several organizations succeeds once", async () => {
-      for (let round = 0; round < 3; round++) {
-        const { hostname } = domainOf({ organizationId: "", projectId: "" });
-        const places = [await anOldPlace(), await anOldPlace(), await anOldPlace()];
-        const rivals = places.map((place) => domainOf({ ...place, hostname }));
-        const outcomes = await Promise.all(rivals.map((rival) => world().domains.claim(rival, NONE_STALE)));
-        expect(outcomes.filter(Boolean)).toHaveLength(1);
-        const kept = await Promise.all(rivals.map(stored));
-        expect(kept.map(Boolean)).toEqual(outcomes);
-      }
-    });
-
-    test("concurrent claim() of one stale name by several organizations succeeds once", async () => {
-      const held = await aClaim({ createdAt: minutes(-9) });
-      const places = [await anOldPlace(), await anOldPlace(), await anOldPlace()];
-      const rivals = places.map((place) => domainOf({ ...place, hostname: held.hostname }));
-      const outcomes = await Promise.all(rivals.map((rival) => world().domains.claim(rival, { staleBefore: START })));
-      expect(outcomes.filter(Boolean)).toHaveLength(1);
-      expect(await stored(held)).toBeUndefined();
+    test("concurrent claim() of one name succeeds once in each organization", async () => {
+      const { hostname } = domainOf({ organizationId: "", projectId: "" });
+      const places = [await anOldPlace(), await anOldPlace()];
+      const rivals = places.flatMap((place) => [1, 2, 3].map(() => domainOf({ ...place, hostname })));
+      const outcomes = await Promise.all(rivals.map((rival) => world().domains.claim(rival)));
+      expect(outcomes.slice(0, 3).filter(Boolean)).toHaveLength(1);
+      expect(outcomes.slice(3).filter(Boolean)).toHaveLength(1);
       expect((await Promise.all(rivals.map(stored))).map(Boolean)).toEqual(outcomes);
     });
 
-    test("of concurrent claim() and verified() of a stale name, one succeeds", async () => {
-      for (let round = 0; round < 5; round++) {
-        const held = await aClaim({ createdAt: minutes(-9) });
-        const rival = domainOf({ ...(await anOldPlace()), hostname: held.hostname });
-        const [claimed, proven] = await Promise.all([
-          world().domains.claim(rival, { staleBefore: START }),
-          world().domains.verified(held.organizationId, held.id, START),
-        ]);
-        const kept = await stored(held);
-        expect(claimed).toBe(kept === undefined);
-        if (kept) expect(kept).toEqual(proven!);
+    test("concurrent claim() of one free name by several organizations succeeds once", async () => {
+      const { hostname } = domainOf({ organizationId: "", projectId: "" });
+      const places = [await anOldPlace(), await anOldPlace(), await anOldPlace()];
+      const rivals = places.map((place) => domainOf({ ...place, hostname, type: "free", verifiedAt: START }));
+      const outcomes = await Promise.all(rivals.map((rival) => world().domains.claim(rival)));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect((await Promise.all(rivals.map(stored))).map(Boolean)).toEqual(outcomes);
+    });
+
+    test("of concurrent verified() of one name by several organizations, one succeeds", async () => {
+      for (let round = 0; round < 3; round++) {
+        const first = await aClaim();
+        const rivals = [first, await aClaim({ hostname: first.hostname }), await aClaim({ hostname: first.hostname })];
+        const outcomes = await Promise.allSettled(
+          rivals.map(({ organizationId, id }) => world().domains.verified(organizationId, id, START)),
+        );
+        expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+        const kept = await Promise.all(rivals.map(stored));
+        expect(kept.map((each) => each?.verifiedAt !== null)).toEqual(
+          outcomes.map(({ status }) => status === "fulfilled"),
+        );
       }
     });
 

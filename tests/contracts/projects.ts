@@ -165,7 +165,7 @@ export function projectsContract(
       const organizationId = await anOrganizationId();
       const { id: projectId } = await aProject(world(), { organizationId });
       const custom = domainOf({ organizationId, projectId });
-      expect(await world().domains.claim(custom, { staleBefore: START })).toBe(true);
+      expect(await world().domains.claim(custom)).toBe(true);
       const second = projectOf({ organizationId, hostname: custom.hostname });
       expect(await world().projects.create(second, freeNameOf(second))).toBe("hostname_taken");
     });
@@ -423,7 +423,7 @@ export function projectsContract(
       const project = await aProject(world(), { organizationId });
       const kept = await aProject(world(), { organizationId });
       const custom = domainOf({ organizationId, projectId: project.id });
-      await world().domains.claim(custom, { staleBefore: START });
+      await world().domains.claim(custom);
       for (const { id } of [project, kept]) {
         const upserts = [{ key: "KEY", value: new Secret("value"), secret: true }];
         await world().variables.change(id, { upserts, deletes: [], at: START });

@@ -202,7 +202,7 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
     const { id: organizationId } = await anOrganization(world);
     const { id: projectId } = await aProject(world, { organizationId });
     const given = domainOf({ organizationId, projectId });
-    await world.domains.claim(given, { staleBefore: minutes(0) });
+    await world.domains.claim(given);
     const { id } = given;
     scramble(await world.domains.verified(organizationId, id, minutes(2)));
     return {

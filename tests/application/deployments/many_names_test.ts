@@ -18,7 +18,7 @@ async function giveNames(scene: EngineScene, { id: projectId, organizationId }: 
       verifiedAt: minutes(0),
       createdAt: minutes(1_000_000 + index),
     });
-    await scene.memory.domains.claim(domain, { staleBefore: new Date(0) });
+    await scene.memory.domains.claim(domain);
     names.push(domain.hostname);
   }
   return names;

@@ -31,6 +31,6 @@ export async function aCustomDomain(
   overrides: Partial<DomainName> = {},
 ): Promise<DomainName> {
   const claim = domainOf({ ...(await aPlace(world)), verifiedAt: START, ...overrides });
-  await world.domains.claim(claim, { staleBefore: new Date(0) });
+  await world.domains.claim(claim);
   return claim;
 }
