@@ -43,6 +43,7 @@ import { LibraryYamlReader } from "../adapters/yaml/library_yaml_reader.ts";
 import { migrate } from "../adapters/postgres/migrate.ts";
 import { postgresWorld } from "../adapters/postgres/postgres_world.ts";
 import { NetworkHealthProbe } from "../adapters/probe/health_probe.ts";
+import { SocketWebTexts } from "../adapters/probe/socket_web_texts.ts";
 import { ProcessBuilder } from "../adapters/process/builder.ts";
 import { ProcessSockets } from "../adapters/process/process_sockets.ts";
 import { ProcessRuntime } from "../adapters/process/runtime.ts";
@@ -120,6 +121,7 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
     objectStorages,
     passwords: new ArgonPasswords(),
     tlsProbe: new NodeTlsProbe(),
+    webTexts: new SocketWebTexts(),
     sealedRows: new CombinedSealedRows([running.sealedInstances, stores.sealedRows]),
     ...servers,
     serverEngines,

@@ -8,7 +8,7 @@ import { watchCertificateOrders } from "../application/certificates/watch_certif
 import type { Config } from "../config.ts";
 import { loggedError } from "../domain/logged_error.ts";
 
-export interface StartCertificatesOptions extends Pick<Config, "acmeDirectoryUrl"> {
+export interface StartCertificatesOptions extends Pick<Config, "acmeDirectoryUrl" | "mode"> {
   /** Loads the edge: with everything at once, so that it is never without a certificate or proof that it had. */
   readonly load: (state?: CertificateState) => Promise<void>;
 }
@@ -18,12 +18,12 @@ export interface StartCertificatesOptions extends Pick<Config, "acmeDirectoryUrl
  * `ended` resolves once the signal has aborted and no order is under way.
  */
 export async function startCertificates(
-  world: FollowCertificatesPorts & CarryOutOrderPorts,
-  { acmeDirectoryUrl, load }: StartCertificatesOptions,
+  world: Omit<FollowCertificatesPorts, "mode"> & CarryOutOrderPorts,
+  { acmeDirectoryUrl, load, mode }: StartCertificatesOptions,
   signal: AbortSignal,
 ) {
   const { certificates, log } = world;
-  const following = followCertificates(world);
+  const following = followCertificates({ ...world, mode });
   const failed = (error: unknown) =>
     log.write("warn", "The edge could not follow a certificate", { ...loggedError(error) });
   // Subscribes before the first lookup, so that no change is missed.

@@ -29,6 +29,13 @@ export class MemoryDomains implements Domains {
     return newestFirst(rows, { page: 1, perPage: Number.MAX_SAFE_INTEGER }, BY_CREATION).items;
   }
 
+  async unverified(hostname?: string): Promise<readonly DomainName[]> {
+    const waiting = [...this.#tables.domains.values()]
+      .filter(({ type, verifiedAt }) => type === "custom" && verifiedAt === null)
+      .filter((domain) => hostname === undefined || domain.hostname === hostname);
+    return copied(waiting.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)));
+  }
+
   async find(organizationId: string, id: string): Promise<DomainName | undefined> {
     return copied(this.#stored(organizationId, id));
   }
@@ -37,6 +44,7 @@ export class MemoryDomains implements Domains {
     if (this.#tables.isHostnameTaken(domain)) return false;
     this.#tables.domains.set(domain.id, copied(domain));
     if (domain.verifiedAt) this.#tables.certificates.due();
+    else if (domain.type === "custom") this.#tables.certificates.changed(domain.hostname);
     return true;
   }
 
@@ -48,6 +56,7 @@ export class MemoryDomains implements Domains {
       throw conflict("hostname_taken", HOSTNAME_TAKEN);
     const proven = { ...domain, verifiedAt: new Date(at) };
     this.#tables.domains.set(id, proven);
+    this.#tables.certificates.changed(domain.hostname);
     this.#tables.certificates.due();
     return copied(proven);
   }
@@ -60,4 +69,8 @@ export class MemoryDomains implements Domains {
     const domain = this.#tables.domains.get(id);
     return domain?.organizationId === organizationId ? domain : undefined;
   }
+}
+
+function sortKey({ hostname, id }: DomainName): string {
+  return `${hostname} ${id}`;
 }

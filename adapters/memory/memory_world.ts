@@ -62,6 +62,7 @@ import { MemoryServiceNetworks } from "./service_networks.ts";
 import { MemorySessions } from "./sessions.ts";
 import { MemorySources } from "./sources.ts";
 import { MemoryTlsProbe } from "./tls_probe.ts";
+import { MemoryWebTexts } from "./web_texts.ts";
 import { MemoryTokens } from "./tokens.ts";
 import { MemoryUploadFiles } from "./upload_files.ts";
 import { MemoryUploadSessions } from "./upload_sessions.ts";
@@ -120,6 +121,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     manifestParser: new MemoryManifestParser(),
     nameRecords: new MemoryNameRecords(),
     tlsProbe: new MemoryTlsProbe(),
+    webTexts: new MemoryWebTexts(),
     objectStorages: new MemoryObjectStorages(),
     passwords: new MemoryPasswords(),
     projects: new MemoryProjects(tables),

@@ -29,6 +29,10 @@ export class MemoryOrganizations implements Organizations {
     });
   }
 
+  async areSeveral(): Promise<boolean> {
+    return this.#tables.organizations.size > 1;
+  }
+
   async list(ids: readonly string[], page: Page): Promise<Listing<Organization>> {
     const rows = this.#tables.organizations.values().filter(({ id }) => ids.includes(id));
     return newestFirst(rows, page, BY_CREATION);

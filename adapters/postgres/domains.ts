@@ -49,6 +49,15 @@ export class PostgresDomains implements Domains {
     return rows.map(toDomain);
   }
 
+  async unverified(hostname?: string): Promise<readonly DomainName[]> {
+    const rows = await this.#database.run(
+      (sql) => sql<DomainRow[]>`
+        select ${columns(sql)} from domains where type = 'custom' and verified_at is null
+        ${hostname === undefined ? sql`` : sql`and hostname = ${hostname}`} order by hostname, id`,
+    );
+    return rows.map(toDomain);
+  }
+
   async find(organizationId: string, id: string): Promise<DomainName | undefined> {
     const [row] = await this.#database.run(
       (sql) => sql<DomainRow[]>`

@@ -36,6 +36,11 @@ export class PostgresOrganizations implements Organizations {
     await this.#signals.settled();
   }
 
+  async areSeveral(): Promise<boolean> {
+    const rows = await this.#database.run((sql) => sql`select from organizations limit 2`);
+    return rows.length > 1;
+  }
+
   async list(ids: readonly string[], page: Page): Promise<Listing<Organization>> {
     return readPage(
       this.#database,

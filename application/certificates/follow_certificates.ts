@@ -1,10 +1,9 @@
 import type { Certificate } from "../../domain/certificates/certificate.ts";
-import type { CertificateOrders, PublishedProof } from "../../ports/domains/certificate_orders.ts";
 import type { Certificates } from "../../ports/domains/certificates.ts";
 import type { Edge, EdgeCertificate, EdgeRoute } from "../../ports/domains/edge.ts";
+import { proofOwner, proofRoutes, type ProofRoutesPorts } from "./proof_routes.ts";
 
-export interface FollowCertificatesPorts {
-  readonly certificateOrders: CertificateOrders;
+export interface FollowCertificatesPorts extends ProofRoutesPorts {
   readonly certificates: Certificates;
   readonly edge: Edge;
 }
@@ -15,16 +14,16 @@ export interface CertificateState {
   readonly certificates: readonly EdgeCertificate[];
 }
 
-const CHALLENGE_PATH = "/.well-known/acme-challenge";
-
 /**
- * Keeps this process's edge in sync with the certificates and with the proofs of orders under way, whichever process
+ * Keeps this process's edge in sync with the certificates and with the proofs that it answers with, whichever process
  * changed them. Applies changes one at a time, so that the last one wins.
  */
-export function followCertificates({ certificateOrders, certificates, edge }: FollowCertificatesPorts) {
+export function followCertificates(ports: FollowCertificatesPorts) {
+  const { certificates, edge } = ports;
+  const readProofs = proofRoutes(ports);
   /** What the edge presents: the digests of certificates, by host name. */
   const presented = new Map<string, string>();
-  /** What the edge proves: tokens, by host name. */
+  /** What the edge proves: paths, by host name. */
   const proven = new Map<string, string>();
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -41,25 +40,22 @@ export function followCertificates({ certificateOrders, certificates, edge }: Fo
   }
 
   async function beginAll(apply: (state: CertificateState) => Promise<void>): Promise<void> {
-    const proofs = await certificateOrders.proofs();
+    const proofs = await readProofs();
     const all = await certificates.list();
-    await apply({ proofs: proofs.map(routeOf), certificates: all });
-    for (const { hostname, token } of proofs) proven.set(hostname, token);
+    await apply({ proofs: [...proofs.values()].flat(), certificates: all });
+    for (const [hostname, routes] of proofs) proven.set(hostname, pathsOf(routes));
     for (const { hostname, fingerprint256 } of all) presented.set(hostname, fingerprint256);
   }
 
   async function follow(hostname: string): Promise<void> {
-    const proofs = await certificateOrders.proofs();
-    await prove(
-      hostname,
-      proofs.find((proof) => proof.hostname === hostname),
-    );
+    await prove(hostname, (await readProofs(hostname)).get(hostname) ?? []);
     await present(hostname, await certificates.find(hostname));
   }
 
   async function followAll(): Promise<void> {
-    const proofs = new Map((await certificateOrders.proofs()).map((proof) => [proof.hostname, proof]));
-    for (const hostname of new Set([...proven.keys(), ...proofs.keys()])) await prove(hostname, proofs.get(hostname));
+    const proofs = await readProofs();
+    for (const hostname of new Set([...proven.keys(), ...proofs.keys()]))
+      await prove(hostname, proofs.get(hostname) ?? []);
     const all = new Map((await certificates.list()).map((certificate) => [certificate.hostname, certificate]));
     const hostnames = new Set([...presented.keys(), ...all.keys()]);
     const failures: unknown[] = [];
@@ -68,10 +64,11 @@ export function followCertificates({ certificateOrders, certificates, edge }: Fo
     if (failures.length > 0) throw failures[0];
   }
 
-  async function prove(hostname: string, proof: PublishedProof | undefined): Promise<void> {
-    if (proven.get(hostname) === proof?.token) return;
-    await edge.switch(`acme:${hostname}`, proof ? [routeOf(proof)] : []);
-    if (proof) proven.set(hostname, proof.token);
+  async function prove(hostname: string, routes: readonly EdgeRoute[]): Promise<void> {
+    const paths = pathsOf(routes);
+    if ((proven.get(hostname) ?? "") === paths) return;
+    await edge.switch(proofOwner(hostname), routes);
+    if (routes.length > 0) proven.set(hostname, paths);
     else proven.delete(hostname);
   }
 
@@ -88,8 +85,6 @@ export function followCertificates({ certificateOrders, certificates, edge }: Fo
   }
 }
 
-function routeOf({ hostname, token, text }: PublishedProof) {
-  const owner = `acme:${hostname}`;
-  const pathPrefix = `${CHALLENGE_PATH}/${token}`;
-  return { hostname, pathPrefix, projectId: owner, servedBy: owner, target: { kind: "text", text } } as const;
+function pathsOf(routes: readonly EdgeRoute[]): string {
+  return routes.map(({ pathPrefix }) => pathPrefix).join(" ");
 }

@@ -8,7 +8,7 @@ export interface DomainName {
   readonly hostname: string;
   /** `free` names are under the base domain and need no proof. */
   readonly type: "free" | "custom";
-  /** The value that the owner publishes as a TXT record to prove control. */
+  /** The secret of the claim, in the TXT record and the page that prove control. */
   readonly proof: string;
   readonly verifiedAt: Date | null;
   readonly createdAt: Date;
@@ -43,4 +43,10 @@ export function hostnameFault(text: string): string {
 /** Returns the TXT record that proves control of a host name. */
 export function proofRecord(domain: DomainName): { readonly name: string; readonly value: string } {
   return { name: `_slipway.${domain.hostname}`, value: `slipway-verification=${domain.proof}` };
+}
+
+/** Returns the page that proves that a host name leads to this installation: its edges answer for it with the text. */
+export function proofPage(domain: DomainName): { readonly path: string; readonly url: string; readonly text: string } {
+  const path = `/.well-known/slipway-challenge/${domain.proof}`;
+  return { path, url: `http://${domain.hostname}${path}`, text: proofRecord(domain).value };
 }

@@ -1,6 +1,7 @@
 import { Elysia, t } from "elysia";
 import type { DomainUseCases } from "../../application/domains/use_cases.ts";
-import { type DomainName, proofRecord } from "../../domain/domains/domain_name.ts";
+import { type DomainName, proofPage, proofRecord } from "../../domain/domains/domain_name.ts";
+import type { Page } from "../../domain/page.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { DOMAIN_TYPE } from "../meanings.ts";
@@ -22,10 +23,27 @@ import {
   viewText,
 } from "../schema.ts";
 
+const ProofPage = object(
+  described(
+    { url: t.String(), value: t.String() },
+    { url: "Where it is asked for, at port 80 of the name's addresses", value: "What the edge answers with" },
+  ),
+);
+
 const ProofRecord = object(
   described(
-    { type: t.Literal("TXT"), name: t.String({ examples: ["_slipway.www.example.com"] }), value: t.String() },
-    { type: "Record type", name: "Record name", value: "Record value" },
+    {
+      type: t.Literal("TXT"),
+      name: t.String({ examples: ["_slipway.www.example.com"] }),
+      value: t.String(),
+      http: nullable(ProofPage),
+    },
+    {
+      type: "Record type",
+      name: "Record name",
+      value: "Record value",
+      http: "The page that the edge serves, which verifies the name instead of the record once it leads here; null in cloud mode and where there are several organizations",
+    },
   ),
 );
 
@@ -48,7 +66,8 @@ const DomainView = object(
       type: "Whether it is under the base domain or custom",
       verified: "Whether it is verified, so that the edge routes it",
       verifiedAt: "Time of the verification; null if not verified",
-      verification: "The DNS record to publish for verification; null if none is needed",
+      verification:
+        "The DNS record to publish for verification, or the page that shows that the name leads here; null if none is needed",
       createdAt: "Time when it was claimed",
     },
   ),
@@ -64,7 +83,8 @@ const DomainQuery = parameters({
   projectId: t.Optional(text(100, { description: "Only host names of this project" })),
 });
 
-const domainText = viewText(view);
+const domainText = viewText((domain: DomainName) => view(domain, false));
+const domainTextWithHttp = viewText((domain: DomainName) => view(domain, true));
 
 /** Routes of host names and the projects they route to. */
 export function domainRoutes(access: Access, useCases: DomainUseCases) {
@@ -72,8 +92,16 @@ export function domainRoutes(access: Access, useCases: DomainUseCases) {
     .use(access)
     .get(
       "",
-      ({ principal, query }) =>
-        listResponse(query, (page) => useCases.listDomains(principal, query.projectId, page), domainText),
+      ({ principal, query }) => {
+        let countsHttp = false;
+        const list = async (page: Page) => {
+          const listing = await useCases.listDomains(principal, query.projectId, page);
+          countsHttp = await useCases.countsHttpVerification(listing.items);
+          return listing;
+        };
+        const textOf = () => (countsHttp ? domainTextWithHttp : domainText);
+        return listResponse(query, list, { ...domainText, ofPage: (items) => textOf().ofPage(items) });
+      },
       {
         permission: "project:list",
         query: DomainQuery,
@@ -85,7 +113,7 @@ export function domainRoutes(access: Access, useCases: DomainUseCases) {
       async ({ principal, body, set }) => {
         const domain = await useCases.claimDomain(principal, body);
         set.status = 201;
-        return { data: view(domain) };
+        return { data: view(domain, await useCases.countsHttpVerification([domain])) };
       },
       {
         permission: "project:write",
@@ -108,7 +136,7 @@ function claimedDomains(access: Access, useCases: DomainUseCases) {
     .post(
       "/:id/verify",
       async ({ principal, params, request }) => ({
-        data: view(await useCases.verifyDomain(principal, params.id, request.signal)),
+        data: view(await useCases.verifyDomain(principal, params.id, request.signal), false),
       }),
       {
         permission: "project:write",
@@ -116,9 +144,9 @@ function claimedDomains(access: Access, useCases: DomainUseCases) {
         body: EmptyObject,
         ...operation({
           name: "domain.verify",
-          summary: "Verify a host name by its TXT record",
+          summary: "Verify a host name by its TXT record, or because it leads to this installation",
           answer: one(DomainView),
-          problems: [404, 503],
+          problems: [404, 409, 503],
         }),
       },
     )
@@ -137,8 +165,10 @@ function claimedDomains(access: Access, useCases: DomainUseCases) {
     );
 }
 
-function view(domain: DomainName) {
+function view(domain: DomainName, countsHttp: boolean) {
   const { id, projectId, hostname, type, verifiedAt, createdAt } = domain;
+  const { url, text: value } = proofPage(domain);
+  const page = { url, value };
   return {
     id,
     projectId,
@@ -146,7 +176,7 @@ function view(domain: DomainName) {
     type,
     verified: verifiedAt !== null,
     verifiedAt: verifiedAt?.toISOString() ?? null,
-    verification: verifiedAt ? null : { type: "TXT", ...proofRecord(domain) },
+    verification: verifiedAt ? null : { type: "TXT", ...proofRecord(domain), http: countsHttp ? page : null },
     createdAt: createdAt.toISOString(),
   };
 }

@@ -5,6 +5,7 @@ import type { Domains } from "./domains.ts";
 import type { Edge } from "./edge.ts";
 import type { NameRecords } from "./name_records.ts";
 import type { TlsProbe } from "./tls_probe.ts";
+import type { WebTexts } from "./web_texts.ts";
 
 /** The domain ports that the application depends on. */
 export interface DomainPorts {
@@ -15,4 +16,5 @@ export interface DomainPorts {
   readonly edge: Edge;
   readonly nameRecords: NameRecords;
   readonly tlsProbe: TlsProbe;
+  readonly webTexts: WebTexts;
 }

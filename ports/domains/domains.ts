@@ -17,6 +17,8 @@ export interface Domains {
   list(organizationId: string, filter: DomainFilter, page: Page): Promise<Listing<DomainName>>;
   /** Lists every host name of these projects, without paging, newest first. For the engine. */
   ofProjects(projectIds: readonly string[]): Promise<readonly DomainName[]>;
+  /** Lists the custom host names of all organizations that are not verified, or only the claims of one. For edges. */
+  unverified(hostname?: string): Promise<readonly DomainName[]>;
   find(organizationId: string, id: string): Promise<DomainName | undefined>;
   /** Stores a host name. Returns `false` when it is verified already, or claimed by the same organization. */
   claim(domain: DomainName): Promise<boolean>;

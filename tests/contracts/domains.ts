@@ -203,6 +203,21 @@ export function domainsContract(
       }
     });
 
+    test("unverified() lists the custom names of all organizations that wait, or those of one host name", async () => {
+      const claim = await aClaim();
+      const rival = await aClaim({ hostname: claim.hostname });
+      const other = await aClaim();
+      const proven = await aClaim();
+      await world().domains.verified(proven.organizationId, proven.id, START);
+      const free = await aClaim({ type: "free", verifiedAt: START });
+      const all = (await world().domains.unverified()).map(({ id }) => id);
+      expect(all).toEqual(expect.arrayContaining([claim.id, rival.id, other.id]));
+      for (const { id } of [proven, free]) expect(all).not.toContain(id);
+      const both = [claim, rival].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      expect(await world().domains.unverified(claim.hostname)).toEqual(both);
+      expect(await world().domains.unverified(proven.hostname)).toEqual([]);
+    });
+
     test("verified() records the time", async () => {
       const claim = await aClaim();
       const proven = await world().domains.verified(claim.organizationId, claim.id, minutes(3));

@@ -103,6 +103,12 @@ export function organizationsContract(
       await expectPages((page) => world().organizations.listOf(userId, page), left, BY_CREATION.id);
     });
 
+    test("areSeveral() is true once there is more than one", async () => {
+      await anOrganization(world());
+      await anOrganization(world());
+      expect(await world().organizations.areSeveral()).toBe(true);
+    });
+
     test("listOf() is empty for an unknown user", async () => {
       expect(await world().organizations.listOf(newId("usr"), ALL)).toEqual({ items: [], total: 0 });
     });

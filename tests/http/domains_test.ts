@@ -216,6 +216,67 @@ describe("a custom name", () => {
   });
 });
 
+/** One organization with a claimed name that leads to the given addresses. */
+async function aloneWith(addresses: readonly string[], settings: Parameters<typeof memoryApp>[0] = {}) {
+  const app = await memoryApp(settings);
+  const party = await partyOf(app, { token: app.owner });
+  const { data } = (await party.claim("www.example.com")).body;
+  app.world.nameRecords.set("www.example.com", { addresses });
+  return { app, party, data, verify: () => party.verify(data.id as string) };
+}
+
+describe("a custom name that leads to this installation", () => {
+  const HERE = "203.0.113.7";
+  const ELSEWHERE = "203.0.113.8";
+
+  test("is verified without a record, if each address that answers does so as the response describes", async () => {
+    const { app, party, data, verify } = await aloneWith([HERE, "203.0.113.9"]);
+    const { url, value } = data.verification.http;
+    expect(url).toMatch(/^http:\/\/www\.example\.com\/\.well-known\/slipway-challenge\/[\w-]{43}$/);
+    expect(value).toBe(data.verification.value);
+    expect((await party.list()).data).toContainEqual(data);
+    const early = await verify();
+    expect([early.status, early.body.code]).toEqual([400, "domain_unverified"]);
+    expect(early.body.error).toContain("(nothing answers at port 80 of 203.0.113.7)");
+    app.world.webTexts.serve(HERE, (hostname, path) => (url === `http://${hostname}${path}` ? value : undefined));
+    const verified = await verify();
+    expect(verified.body.data).toMatchObject({ verified: true, verification: null });
+  });
+
+  test("is not verified if one of its addresses leads elsewhere, or answers with more or another text", async () => {
+    const { app, data, verify } = await aloneWith([HERE, ELSEWHERE]);
+    const { value } = data.verification.http;
+    app.world.webTexts.serve(HERE, () => value);
+    for (const answer of [undefined, "", `${value}x`, `<p>${value}`, data.verification.http.url]) {
+      app.world.webTexts.serve(ELSEWHERE, () => answer);
+      const refused = await verify();
+      expect([refused.status, refused.body.code]).toEqual([400, "domain_unverified"]);
+      expect(refused.body.error).toContain("(at 203.0.113.8, another server answers)");
+    }
+  });
+
+  test("is verified although no name server answers for the record", async () => {
+    const { app, data, verify } = await aloneWith([HERE]);
+    app.world.nameRecords.set(data.verification.name, { silent: true });
+    expect((await verify()).body.code).toBe("name_lookup_failed");
+    app.world.webTexts.serve(HERE, () => data.verification.http.value);
+    expect((await verify()).status).toBe(200);
+  });
+
+  test("is not asked for where it would not show which organization controls it", async () => {
+    const { app, party, data, verify } = await aloneWith([HERE]);
+    app.world.webTexts.serve(HERE, () => data.verification.http.value);
+    await app.call("POST", "/api/organizations", { token: app.owner, body: { name: "Second" } });
+    expect((await verify()).body.error).not.toContain("installation");
+    expect((await party.list()).data).toContainEqual({ ...data, verification: { ...data.verification, http: null } });
+    const cloud = await aloneWith([HERE], { mode: "cloud" });
+    expect(cloud.data.verification.http).toBeNull();
+    cloud.app.world.webTexts.serve(HERE, () => cloud.data.verification.value);
+    expect((await cloud.verify()).status).toBe(400);
+    for (const { world } of [app, cloud.app]) expect(world.webTexts.requests).toEqual([]);
+  });
+});
+
 test("a custom name cannot be the API's own host or the base domain", async () => {
   const { here } = await scene({ publicUrl: "https://deploy.example.com:8443", baseDomain: "apps.example.com" });
   for (const hostname of ["deploy.example.com", "apps.example.com", "DEPLOY.example.com."]) {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryEdge } from "../../../adapters/memory/edge.ts";
 import { type CertificateState, followCertificates } from "../../../application/certificates/follow_certificates.ts";
+import { proofPage } from "../../../domain/domains/domain_name.ts";
 import { CertificateScene, proofAt } from "../../support/apps/certificate_scene.ts";
 import { progressOf } from "../../support/database/certificate_builders.ts";
 
 /** A scene with a certified domain, and the follower of a process that starts after that. */
-async function aStart() {
+async function aStart(mode: "self-hosted" | "cloud" = "self-hosted") {
   await using opened = new AsyncDisposableStack();
   const scene = opened.use(new CertificateScene());
   const ordering = scene.start();
@@ -13,7 +14,7 @@ async function aStart() {
   const certificate = await scene.certified(domain);
   await ordering.stop();
   const edge = new MemoryEdge();
-  const follower = followCertificates({ ...scene.world, edge });
+  const follower = followCertificates({ ...scene.world, edge, mode });
   const lifetime = opened.move();
   return { scene, domain, certificate, edge, ...follower, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
@@ -58,6 +59,21 @@ describe("followCertificates()", () => {
     await begun;
     await followed;
     expect(edge.certificateOf(certificate.hostname)).toBeUndefined();
+  });
+
+  test("a name that waits for its verification is answered for until then, and not in cloud mode", async () => {
+    await using start = await aStart();
+    await using cloud = await aStart("cloud");
+    for (const { scene, edge, follow } of [start, cloud]) {
+      const claim = await scene.domain({ verifiedAt: null });
+      const { path, text } = proofPage(claim);
+      const answered = () => edge.routeOf(claim.hostname, path)?.target;
+      await follow(claim.hostname);
+      expect(answered()).toEqual(scene === cloud.scene ? undefined : { kind: "text", text });
+      await scene.world.domains.verified(claim.organizationId, claim.id, claim.createdAt);
+      await follow(null);
+      expect(answered()).toBeUndefined();
+    }
   });
 
   test("one unusable certificate does not keep the others from visitors", async () => {

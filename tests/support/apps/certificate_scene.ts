@@ -57,7 +57,7 @@ export class CertificateScene implements AsyncDisposable {
   start(options: StartOptions = {}): CertificateProcess {
     const edge = new MemoryEdge();
     const world = { ...this.world, ...options.world, edge };
-    const { follow } = followCertificates(world);
+    const { follow } = followCertificates({ ...world, mode: "self-hosted" });
     const unsubscribe = world.certificates.onChange(follow);
     void follow(null);
     const stopping = new AbortController();
