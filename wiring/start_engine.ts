@@ -28,6 +28,7 @@ import type { Config } from "../config.ts";
 import { loggedError } from "../domain/logged_error.ts";
 import type { openWorld } from "./open_world.ts";
 import { startCertificates } from "./start_certificates.ts";
+import { visitorUrls } from "./visitor_urls.ts";
 
 const RESTORE_MS = 2_000;
 const SWEEP_MS = 60_000;
@@ -65,8 +66,9 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
     edge.load([...routes, ...(first?.proofs ?? [])], first?.certificates);
   const certifying = await startCertificates(world, { ...config, load }, signal);
   loaded.resolve(routes.map(({ projectId }) => projectId));
-  const settings = engineSettings(config, edge.port, await installation.id());
-  const reporting = watchReports({ ...world, ...config, urlOf: settings.edgeUrl })(signal);
+  const urls = visitorUrls(world, config);
+  const settings = engineSettings(config, urls.final, await installation.id());
+  const reporting = watchReports({ ...world, ...config, urlOf: urls.plain })(signal);
   const run = runDeployment(world, { ...settings, credentialFor: projectCredential({ ...world, ...config }) });
   let worker: ReturnType<typeof startWorker> | undefined;
   let sweeping: ReturnType<typeof setInterval> | undefined;
@@ -183,7 +185,7 @@ async function noteLeftContainers(
 
 function engineSettings(
   config: Config & { readonly publicUrl: string },
-  edgePort: number,
+  edgeUrl: EngineSettings["edgeUrl"],
   installation: string,
 ): Omit<EngineSettings, "credentialFor"> {
   return {
@@ -197,7 +199,7 @@ function engineSettings(
     buildSlots: new Slots(config.buildConcurrency),
     localSources: { mode: config.mode, roots: config.localSourceRoots, dataFolder: config.dataFolder },
     rollbackWindow: config.rollbackWindow,
-    edgeUrl: (hostname) => `http://${hostname}${edgePort === 80 ? "" : `:${edgePort}`}`,
+    edgeUrl,
     probationMs: config.probationSeconds * 1000,
     healthMs: config.healthTimeoutSeconds * 1000,
   };

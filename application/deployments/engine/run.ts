@@ -104,7 +104,8 @@ export interface EngineSettings {
   /** Limits how many builds of this process run at once, of any kind. */
   readonly buildSlots: Slots;
   readonly rollbackWindow: number;
-  readonly edgeUrl: (hostname: string) => string;
+  /** Returns the address that visitors reach a host name at. */
+  readonly edgeUrl: (hostname: string) => Promise<string>;
   /** How long a release must stay healthy before the former one is retired. */
   readonly probationMs: number;
   /** How long a release may take to become healthy. */

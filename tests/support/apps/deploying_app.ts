@@ -35,7 +35,7 @@ export async function deployingApp(
     localSources: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
     buildTimeoutMs: 5_000,
     rollbackWindow: 3,
-    edgeUrl: (hostname) => `http://${hostname}:4480`,
+    edgeUrl: async (hostname) => `http://${hostname}:4480`,
     probationMs: 3,
     healthMs: 60,
   });

@@ -45,7 +45,7 @@ const ENGINE: Omit<EngineSettings, "buildSlots"> = {
   buildTimeoutMs: 5_000,
   localSources: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
   rollbackWindow: 2,
-  edgeUrl: (hostname) => `http://${hostname}:4480`,
+  edgeUrl: async (hostname) => `http://${hostname}:4480`,
   probationMs: 3,
   healthMs: 60,
 };

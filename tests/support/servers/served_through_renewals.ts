@@ -10,7 +10,8 @@ const RENEWALS = 2;
 
 /**
  * Has a certificate issued for an app, and renewed, by an authority that rejects nonces, while visitors ask for the app
- * over TLS all the time. Expects each certificate to be presented as soon as it is reported, and no failed handshake.
+ * over TLS all the time. Expects each certificate to be presented as soon as it is reported, the address of the app to be
+ * shown as HTTPS, and no failed handshake.
  */
 export async function expectServedThroughRenewals(settings: Settings): Promise<void> {
   await using stage = await certifiedServer({ rejectedNonces: 30, settings });
@@ -33,6 +34,9 @@ export async function expectServedThroughRenewals(settings: Settings): Promise<v
     await visits.more(5);
     expect(visits.fingerprints.at(-1)).toBe(latest.fingerprint256);
   }
+  const { urls } = await project.get(await project.deployed());
+  const { edgePort, edgeTlsPort } = slipway;
+  expect(urls.toSorted()).toEqual([`http://${project.hostname}:${edgePort}`, `https://${hostname}:${edgeTlsPort}`]);
   await visits.stop();
   expect(visits.failures).toEqual([]);
   expect(visits.fingerprints).toEqual(issued);

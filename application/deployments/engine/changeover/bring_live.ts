@@ -176,10 +176,12 @@ export async function runningServicesOf(
 async function nameServices(run: StepRun): Promise<void> {
   const { deployment, ports, project, settings } = run;
   const addresses = await publicAddresses(ports, project, deployment, settings.baseDomain);
-  const located = addresses.map(({ hostname, pathPrefix, service }) => ({
-    service,
-    url: settings.edgeUrl(hostname) + (pathPrefix === "/" ? "" : pathPrefix),
-  }));
+  const located = await Promise.all(
+    addresses.map(async ({ hostname, pathPrefix, service }) => ({
+      service,
+      url: (await settings.edgeUrl(hostname)) + (pathPrefix === "/" ? "" : pathPrefix),
+    })),
+  );
   const records = await recordsOf(ports, deployment);
   const services = records.map(({ failure, filesOf, spec }) => ({
     ...pendingService(spec.name, located.find(({ service }) => service === spec.name)?.url ?? null),
