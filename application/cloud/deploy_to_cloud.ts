@@ -42,6 +42,8 @@ export function deployToCloud(ports: DeployToCloudPorts) {
     const project = await ports.projects.find(by.organizationId, request.projectId);
     if (!project) throw notFound("project");
     if (targetOf(project, request, upload) !== "cloud") return undefined;
+    if (request.serverId !== undefined)
+      throw invalidField("serverId", 'a server is only for the deploy target "server"');
     demand(by, "deployment:write", { id: "", projectId: project.id });
     if (project.location !== "cloud") demand(by, "project:write", { id: project.id });
     await checkPromotable(project, request, upload);

@@ -1,6 +1,7 @@
 import type { ApplicationPorts } from "../application_ports.ts";
 import { deployToCloud } from "./deploy_to_cloud.ts";
 import { forwardDeployment } from "./forward_deployment.ts";
+import { listCloudDeployments } from "./list_cloud_deployments.ts";
 import { readCloudLink, removeCloudLink, setCloudLink } from "./cloud_link.ts";
 
 export type CloudUseCases = ReturnType<typeof cloudUseCases>;
@@ -10,6 +11,7 @@ export function cloudUseCases(ports: ApplicationPorts) {
   return {
     deployToCloud: deployToCloud(ports),
     forwardDeployment: forwardDeployment(ports),
+    listCloudDeployments: listCloudDeployments(ports),
     readCloudLink: readCloudLink(ports),
     removeCloudLink: removeCloudLink(ports),
     setCloudLink: setCloudLink(ports),

@@ -20,7 +20,7 @@ import { findUploadSession } from "../projects/uploads/find_upload_session.ts";
 import { linkedSource, type LinkedSourceSettings } from "./sources/linked_source.ts";
 import type { AdoptedPorts } from "./adopted_services.ts";
 import { refuseAdopted } from "./refuse_adopted.ts";
-import { cloudUnsupported, placeProject, type PlaceProjectPorts, storePlace } from "./place_project.ts";
+import { placeProject, type PlaceProjectPorts, storePlace } from "./place_project.ts";
 import { type NewDeployment, makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
 
 export interface DeployProjectPorts
@@ -73,14 +73,14 @@ export function deployProject(ports: DeployProjectPorts) {
     if (request.branch !== undefined && !isBranchName(request.branch))
       throw invalidField("branch", "this is not a valid branch name");
     await checkAdopted(found, request);
-    const project = await place(by, found, request);
+    const project = await place(by, found, { ...request, ...(isHere(request) && { deployTarget: "local" }) });
     const own = ownOf(by, project, request);
     const { environment = "production" } = request;
     const given = await findServices(project, { environment }, request.services);
     const from: Origin =
       request.uploadSessionId === undefined
         ? { ...linkedSource(ports, project, { given, branch: request.branch }), trigger: "manual" }
-        : await uploaded(by, request.uploadSessionId, request.deployTarget);
+        : await uploaded(by, request.uploadSessionId);
     if (request.branch !== undefined && !hasBranches(project, from.source)) throw noBranches(from.source);
     if (from.source.kind === "local") await checkPath(by, project, from.source.path);
     const { publicEndpoints = project.settings.publicEndpoints ?? [] } = request;
@@ -97,11 +97,13 @@ export function deployProject(ports: DeployProjectPorts) {
     });
   };
 
-  async function uploaded(by: Principal, id: string, target: DeployRequest["deployTarget"]): Promise<Origin> {
+  /** In the cloud itself, "cloud" means here. */
+  function isHere({ deployTarget }: DeployRequest): boolean {
+    return ports.localSources.mode === "cloud" && deployTarget === "cloud";
+  }
+
+  async function uploaded(by: Principal, id: string): Promise<Origin> {
     const session = await findUpload(by, id);
-    // Without a deploy target, the mode of the session decides.
-    const isForCloud = target === undefined && session.mode === "cloud";
-    if (ports.localSources.mode === "self-hosted" && isForCloud) throw cloudUnsupported();
     if (ports.localSources.mode === "cloud" && session.mode === "local") {
       throw new Failure(
         "forbidden",

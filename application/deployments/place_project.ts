@@ -1,4 +1,4 @@
-import { type Failure, invalid, invalidField } from "../../domain/failure.ts";
+import { invalid, invalidField } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Project, ProjectLocation } from "../../domain/projects/project.ts";
 import type { Adoptions } from "../../ports/migration/adoptions.ts";
@@ -62,10 +62,8 @@ export async function storePlace(
 function targetOf({ location }: Project, { deployTarget, serverId }: WantedPlace): "local" | "server" {
   const target = deployTarget ?? (serverId === undefined ? location : "server");
   if (target !== "cloud") return target;
-  throw cloudUnsupported();
-}
-
-/** The failure of a deployment that is to run in the cloud. */
-export function cloudUnsupported(): Failure {
-  return invalid("target_unsupported", 'Cannot deploy to "cloud": this version deploys to this machine and to servers');
+  throw invalid(
+    "target_unsupported",
+    "Cannot deploy this here: it runs in the cloud. Deploy it there, or move it back",
+  );
 }

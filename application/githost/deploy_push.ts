@@ -14,11 +14,14 @@ export interface DeployPushPorts extends MakeDeploymentPorts, LinkedSourceSettin
   readonly deploymentHistory: DeploymentHistory;
 }
 
+const IN_CLOUD = "The project runs in the cloud, which deploys its pushes itself: turn auto-deploy on there";
+
 /** Enough to find the last push among deployments of other triggers. */
 const LOOK_BACK = 50;
 
 /** Returns the decision about a push that does nothing for a project; `undefined` if it has to be deployed. */
 export function ignoredPush(push: Push, project: Project): DeliveryDecision | undefined {
+  if (project.location === "cloud") return { ...aboutPush(push, project), decision: "ignored", reason: IN_CLOUD };
   const decided = decideOnPush(push, project.settings);
   if (decided.decision === "deploy") return undefined;
   return { ...aboutPush(push, project), decision: "ignored", reason: decided.reason };

@@ -1,19 +1,34 @@
 import { Elysia, t } from "elysia";
+import type { CloudListing } from "../../application/cloud/list_cloud_deployments.ts";
 import type { CloudUseCases } from "../../application/cloud/use_cases.ts";
+import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
 import type { DeploymentUseCases } from "../../application/deployments/use_cases.ts";
 import type { ProjectUseCases } from "../../application/projects/use_cases.ts";
 import type { PrepareRequest } from "../../application/deployments/prepare_source.ts";
 import { invalidField } from "../../domain/failure.ts";
-import type { Page } from "../../domain/page.ts";
+import type { Listing, Page } from "../../domain/page.ts";
 import type { Access } from "../access.ts";
 import { detectionView } from "../projects/detection_view.ts";
 import { DetectionView } from "../projects/upload_schemas.ts";
 import { operation } from "../operation.ts";
-import { done, EmptyObject, IdPath, listResponse, many, one, oneResponse, viewText } from "../schema.ts";
+import {
+  done,
+  EmptyObject,
+  IdPath,
+  listResponse,
+  many,
+  nullable,
+  object,
+  one,
+  oneResponse,
+  viewText,
+} from "../schema.ts";
 import { BuildAccessBody, DeployBody, deploymentView, ListQuery, PrepareBody } from "./schemas.ts";
 import { DeploymentView } from "./view_schemas.ts";
 
-type UseCases = DeploymentUseCases & Pick<ProjectUseCases, "refuseLocalSource"> & Pick<CloudUseCases, "deployToCloud">;
+type UseCases = DeploymentUseCases &
+  Pick<ProjectUseCases, "refuseLocalSource"> &
+  Pick<CloudUseCases, "deployToCloud" | "listCloudDeployments">;
 
 export const DeploymentResponse = done({
   deployment_id: t.String({ description: "ID of the new deployment", examples: ["dep_01m7edka8326kz9mv55sbbg868"] }),
@@ -26,28 +41,24 @@ const Created = t.Object(
   { description: "The new deployment" },
 );
 
+const MERGED =
+  "Deployments of cloud projects are listed with the others. If the cloud cannot be asked, they are missing, and `cloud` says why.";
+
+const CloudPart = object(
+  {
+    complete: t.Boolean({ description: "Whether the deployments of cloud projects are in the list" }),
+    error: nullable(t.String({ description: "Why they are missing" })),
+  },
+  { description: "Only if there are cloud projects" },
+);
+
 const deploymentText = viewText(deploymentView);
 
 /** Routes that create, list, read and delete deployments. */
 export function deploymentRoutes(access: Access, useCases: UseCases) {
   return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
     .use(access)
-    .get(
-      "",
-      ({ principal, query }) => {
-        const list = (page: Page) => useCases.viewDeployments(principal, selectionOf(query), page);
-        return listResponse(query, list, deploymentText, '"success":true,');
-      },
-      {
-        permission: "deployment:list",
-        query: ListQuery,
-        ...operation({
-          name: "deployment.list",
-          summary: "List deployments, newest first",
-          answer: done(many(DeploymentView).properties),
-        }),
-      },
-    )
+    .use(listing(access, useCases))
     .get(
       "/:id",
       async ({ principal, params }) => oneResponse(await useCases.viewDeployment(principal, params.id), deploymentText),
@@ -84,6 +95,54 @@ export function deploymentRoutes(access: Access, useCases: UseCases) {
         }),
       },
     );
+}
+
+function listing(access: Access, useCases: UseCases) {
+  return new Elysia({ name: "http/deployments/listing" }).use(access).get(
+    "",
+    async ({ principal, query, request }) => {
+      const selection = selectionOf(query);
+      const count = Number(query.page) * Number(query.perPage);
+      const inCloud = await useCases.listCloudDeployments(principal, selection, { count, signal: request.signal });
+      const list = (page: Page) => useCases.viewDeployments(principal, selection, page);
+      if (!inCloud) return listResponse(query, list, deploymentText, '"success":true,');
+      return mergedList(await list({ page: 1, perPage: count }), inCloud, query);
+    },
+    {
+      permission: "deployment:list",
+      query: ListQuery,
+      ...operation({
+        name: "deployment.list",
+        summary: "List deployments, newest first",
+        description: MERGED,
+        answer: done({ ...many(DeploymentView).properties, cloud: t.Optional(CloudPart) }),
+      }),
+    },
+  );
+}
+
+/** Merges the deployments here with those in the cloud, newest first. */
+function mergedList(
+  here: Listing<ShownDeployment>,
+  { items, total, missing }: CloudListing,
+  query: typeof ListQuery.static,
+) {
+  const [page, perPage] = [Number(query.page), Number(query.perPage)];
+  const all = [...here.items.map(deploymentView), ...items].toSorted(
+    (a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id),
+  );
+  return Response.json({
+    success: true,
+    data: all.slice((page - 1) * perPage, page * perPage),
+    total: here.total + total,
+    page,
+    perPage,
+    cloud: { complete: missing === null, error: missing },
+  });
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 function selectionOf({ projectId, status, environment, branch }: typeof ListQuery.static) {

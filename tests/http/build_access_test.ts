@@ -106,7 +106,7 @@ describe("POST /api/deployments/build/access", () => {
   });
 
   test.each([
-    [{ deployTarget: "cloud" }, 400, "target_unsupported"],
+    [{ deployTarget: "cloud" }, 400, "cloud_not_linked"],
     [{ deployTarget: "server" }, 400, "invalid_request"],
     [{ deployTarget: "server", serverId: "srv_01m7edka8326kz9mv55sbbg868" }, 404, "server_not_found"],
     [{ serverId: "srv_01m7edka8326kz9mv55sbbg868" }, 404, "server_not_found"],
@@ -149,12 +149,12 @@ describe("POST /api/deployments/build/access", () => {
     expect((await patch({ requireApproval: false }, token)).status).toBe(200);
   });
 
-  test("refuses an upload for the cloud, unless the build is requested here", async () => {
+  test("refuses an upload for the cloud without a link to one, unless the build is requested here", async () => {
     await using app = await deployingApp();
     const projectId = await app.project({});
     const uploadSessionId = await app.upload({ "index.html": "hi" }, app.owner, { mode: "cloud" });
     const refused = await app.post("/build/access", { projectId, uploadSessionId });
-    expect([refused.status, refused.body.code]).toEqual([400, "target_unsupported"]);
+    expect([refused.status, refused.body.code]).toEqual([400, "cloud_not_linked"]);
     const here = await app.post("/build/access", { projectId, uploadSessionId, deployTarget: "local" });
     expect(here.status).toBe(200);
   });

@@ -80,12 +80,12 @@ describe("POST /api/deployments/build/access with a server", () => {
     expect(await stored(world)).toEqual(UNTOUCHED);
   });
 
-  test("refuses the cloud, and a server with it, and stores nothing", async () => {
+  test("refuses the cloud without a link, and a server with it, and stores nothing", async () => {
     await using world = await scene();
-    for (const body of [{ deployTarget: "cloud" }, { deployTarget: "cloud", serverId: world.serverId }]) {
-      const answer = await world.deploy(body);
-      expect([answer.status, answer.body.code]).toEqual([400, "target_unsupported"]);
-    }
+    const unlinked = await world.deploy({ deployTarget: "cloud" });
+    expect([unlinked.status, unlinked.body.code]).toEqual([400, "cloud_not_linked"]);
+    const withServer = await world.deploy({ deployTarget: "cloud", serverId: world.serverId });
+    expect([withServer.status, withServer.body.details[0].path]).toEqual([400, "serverId"]);
     expect(await stored(world)).toEqual(UNTOUCHED);
   });
 

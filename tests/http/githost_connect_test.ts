@@ -1,3 +1,4 @@
+import { emptyCloud } from "../support/servers/empty_cloud.ts";
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../domain/secret.ts";
 import { eventually } from "../support/eventually.ts";
@@ -90,6 +91,7 @@ describe("POST /api/githost/connect", () => {
   test("without settings asks the linked cloud, and says when that does not answer", async () => {
     const app = await gitHostApp();
     const link = { url: "https://cloud.example.com", token: "slp_cloud_canary" };
+    app.world.cloudApi.clouds.set(link.url, emptyCloud);
     await app.call("PUT", "/api/cloud/link", { token: app.owner, body: link });
     const refused = await app.post("/connect");
     expect(refused.status).toBe(503);

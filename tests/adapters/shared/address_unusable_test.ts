@@ -13,7 +13,7 @@ describe("addressUnusable()", () => {
   test("names the program that uses the port, the setting and the recipes", () => {
     using taken = faultyListener("silent");
     const holder = portHolder(taken.port);
-    expect(holder).toMatch(new RegExp(`^[a-z]+ \\(pid ${process.pid}\\)$`));
+    expect(holder).toMatch(new RegExp(`^[a-z.]+ \\(pid ${process.pid}\\)$`));
     expect(sentence(taken.port, "EADDRINUSE")).toBe(
       `Cannot listen on ${HOST}:${taken.port}: ${holder} uses it. ` +
         "Stop that one, or set EDGE_PORT and put Slipway behind it: see docs/behind-a-proxy.md",

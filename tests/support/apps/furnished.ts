@@ -1,3 +1,4 @@
+import { emptyCloud } from "../servers/empty_cloud.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { browser, type Call, member, ownerSession, type TestApp } from "./app.ts";
 import { type ArrangedWorld, type DeploymentIds, furnishDeployments, PROMPT_ID } from "./furnished_deployments.ts";
@@ -40,7 +41,7 @@ type Callable = Pick<TestApp, "call" | "owner">;
 /** An application whose world tests can set up directly, behind its API. */
 type Furnishable = Callable & {
   readonly world: ArrangedWorld &
-    Pick<MemoryWorld, "cloudGitHost" | "clock" | "gitHostState" | "nameRecords"> &
+    Pick<MemoryWorld, "cloudApi" | "cloudGitHost" | "clock" | "gitHostState" | "nameRecords"> &
     Pick<World, "gitHooks" | "appInstallations">;
 };
 
@@ -66,6 +67,7 @@ export async function furnish({ call, owner, world }: Furnishable) {
   const upload = await id("POST", "/api/projects/folder/session", {});
   const scanned = await id("POST", "/api/projects/folder/session", {});
   await call("POST", `/api/projects/folder/upload/${scanned}`, { token: owner, raw: archive() });
+  world.cloudApi.clouds.set("https://cloud.example.com", emptyCloud);
   await id("PUT", "/api/cloud/link", { url: "https://cloud.example.com", token: "slp_cloud" });
   const { userId } = await member({ call, owner }, "viewer");
   const deployments = await furnishDeployments(world, await deploy(call, owner, project));
