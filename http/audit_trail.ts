@@ -10,7 +10,8 @@ export async function audited(
 ): Promise<Response> {
   const { principal, address, requestId } = caller;
   if (!principal) return run();
-  const { credential } = principal;
+  const { kind, id: credentialId } = principal.credential;
+  const credential = { kind, id: credentialId };
   const id = await trail.begin({ by: principal, credential, ...change, from: address, requestId });
   const response = await run();
   const outcome = response.status < 300 ? "succeeded" : response.status === 403 ? "refused" : "failed";

@@ -1,4 +1,5 @@
 import type { Credential } from "../application/identity/identify_caller.ts";
+import { ACTING_MEMBER } from "../domain/cloud/acting_member.ts";
 import { Failure } from "../domain/failure.ts";
 
 export const SESSION_COOKIE = "slipway_session";
@@ -10,7 +11,8 @@ export function readCredential(request: Request): Credential | undefined {
   const cookie = authorization ? undefined : sessionCookie(request.headers.get("cookie"));
   const value = authorization ? /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization)?.[1] : cookie;
   if (!value) return undefined;
-  return { kind: authorization ? "token" : "session", value, organizationId: named };
+  const actingMember = request.headers.get(ACTING_MEMBER);
+  return { kind: authorization ? "token" : "session", value, organizationId: named, actingMember };
 }
 
 function sessionCookie(header: string | null): string | undefined {

@@ -4,7 +4,13 @@ import type { Credential } from "../application/identity/identify_caller.ts";
 import type { AuditTrail } from "../application/system/audit_trail.ts";
 import { isAnyId } from "../domain/id.ts";
 import { isGitName } from "../domain/projects/project.ts";
-import { allowsSomewhere, forbidden, type Principal, unauthenticated } from "../domain/identity/permission.ts";
+import {
+  allowsSomewhere,
+  forbidden,
+  type Principal,
+  refuseLink,
+  unauthenticated,
+} from "../domain/identity/permission.ts";
 import { fingerprint } from "../domain/identity/token.ts";
 import { admit, type Caller, declaredRoutes, type DeclaredRoute } from "./access.ts";
 import { audited } from "./audit_trail.ts";
@@ -155,13 +161,14 @@ export async function identified(request: Request, identify: GateOptions["identi
 }
 
 /** Refuses a change that may be a cross-site request, and an authenticated caller without the permission. */
-function checkAllowed({ request, route: { permission }, caller: { principal } }: Visit, publicOrigin: string): void {
+function checkAllowed({ request, route, caller: { principal } }: Visit, publicOrigin: string): void {
+  const { permission, operation } = route;
   // Open routes too: a page of another site must not log a browser in, or accept anything on the user's behalf.
   const byBrowser = principal ? principal.credential.kind === "session" : request.headers.has("origin");
   if (byBrowser && CHANGING.has(request.method)) checkOrigin(request, publicOrigin);
-  if (principal && permission && permission !== "self" && !allowsSomewhere(principal, permission)) {
-    throw forbidden(permission);
-  }
+  if (!principal || !permission) return;
+  if (!operation.forLinkTokens) refuseLink(principal, permission);
+  if (permission !== "self" && !allowsSomewhere(principal, permission)) throw forbidden(permission);
 }
 
 function visit(visited: Visit, app: Handled, options: GateOptions): Response | Promise<Response> {

@@ -67,8 +67,11 @@ export function holderOf({ callerField }: Operation, body: object | undefined): 
  * Identifies a caller together with its permissions: a response is replayed only to a caller with exactly the same
  * ones.
  */
-export function callerOf({ organizationId, userId, role, grants, narrowing }: Principal): string {
-  return `${organizationId}/${userId} ${fingerprint(JSON.stringify([role, grants, narrowing]))}`;
+export function callerOf(principal: Principal): string {
+  const { organizationId, userId, role, grants, narrowing, actingFor } = principal;
+  // Members of a linked installation share its token, and may choose the same keys.
+  const rights = [role, grants, narrowing, ...(actingFor ? [actingFor.id] : [])];
+  return `${organizationId}/${userId} ${fingerprint(JSON.stringify(rights))}`;
 }
 
 async function kept(response: Response, { shownOnce = [] }: Operation) {

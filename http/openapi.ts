@@ -62,7 +62,8 @@ export function openapi(
 export function problemStatuses({ method, permission, operation, hooks }: DeclaredRoute): number[] {
   const changes = method !== "GET";
   const statuses = new Set([
-    ...(changes || (hooks as { query?: unknown }).query ? [400] : []),
+    // A link token may come with an unreadable member.
+    ...(changes || permission || (hooks as { query?: unknown }).query ? [400] : []),
     // An authenticated caller may name an organization that is not its own.
     ...(permission ? [401, 403, 404] : []),
     ...(permission || changes ? [503] : []),

@@ -23,6 +23,8 @@ export interface Operation {
   readonly shownOnce?: readonly string[];
   /** The permission that the handler requires on the object in the path, beyond the permission of the route. */
   readonly handlerPermission?: Permission;
+  /** Link tokens may call it although it is for the caller itself. */
+  readonly forLinkTokens?: boolean;
   /** The body is a stream of this media type, which the handler reads itself. */
   readonly streams?: string;
   /** Refuses a body for a reason that takes precedence over schema validation. Gets the unvalidated body. */

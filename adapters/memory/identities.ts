@@ -31,8 +31,9 @@ export class MemoryIdentities implements Identities {
       .values()
       .find((stored) => stored.fingerprint === fingerprint && stored.revokedAt === null);
     if (!row) return undefined;
-    const { id, userId, organizationId, expiresAt, narrowing } = row.token;
-    return { userId, credential: { kind: "token", id }, expiresAt, narrowing, boundTo: organizationId };
+    const { id, userId, organizationId, expiresAt, narrowing, link } = row.token;
+    const credential = { kind: "token", id, ...(link && { link }) } as const;
+    return { userId, credential, expiresAt, narrowing, boundTo: organizationId };
   }
 
   #bySession(fingerprint: string): Known | undefined {

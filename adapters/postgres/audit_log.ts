@@ -1,6 +1,8 @@
 import type { Listing, Page } from "../../domain/page.ts";
 import type { AuditEntry, AuditFilter, AuditLog, AuditOutcome } from "../../ports/identity/audit_log.ts";
+import type { ActingFor } from "../../domain/identity/permission.ts";
 import type { Database } from "./database.ts";
+import { jsonValue } from "./json_value.ts";
 import { ReadMemory } from "./read_memory.ts";
 import { readKnownPage } from "./read_page.ts";
 
@@ -10,6 +12,7 @@ interface AuditRow {
   readonly user_id: string;
   readonly credential_kind: AuditEntry["credential"]["kind"];
   readonly credential_id: string;
+  readonly acting_for: ActingFor | null;
   readonly action: string;
   readonly target: string | null;
   readonly changed: readonly string[];
@@ -32,13 +35,14 @@ export class PostgresAuditLog implements AuditLog {
   }
 
   async record(entry: AuditEntry): Promise<void> {
-    const { id, organizationId, userId, credential, action, target, changed, at, from, requestId, outcome } = entry;
+    const { id, organizationId, userId, credential, actingFor, action, target, changed, at } = entry;
     await this.#database.run(
       (sql) => sql`
-        insert into audit_log (id, organization_id, user_id, credential_kind, credential_id, action, target, changed,
-          at, caller_address, request_id, outcome)
-        values (${id}, ${organizationId}, ${userId}, ${credential.kind}, ${credential.id}, ${action}, ${target},
-          ${[...changed]}::text[], ${at}, ${from}, ${requestId}, ${outcome})`,
+        insert into audit_log (id, organization_id, user_id, credential_kind, credential_id, acting_for, action,
+          target, changed, at, caller_address, request_id, outcome)
+        values (${id}, ${organizationId}, ${userId}, ${credential.kind}, ${credential.id},
+          ${jsonValue(sql, actingFor)}, ${action}, ${target}, ${[...changed]}::text[], ${at}, ${entry.from},
+          ${entry.requestId}, ${entry.outcome})`,
     );
   }
 
@@ -59,7 +63,7 @@ export class PostgresAuditLog implements AuditLog {
         ...(isWhole && {
           total: sql`(select coalesce(sum(count), 0)::bigint from audit_counts where organization_id = ${organizationId})`,
         }),
-        columns: sql`id, organization_id, user_id, credential_kind, credential_id, action, target,
+        columns: sql`id, organization_id, user_id, credential_kind, credential_id, acting_for, action, target,
           to_jsonb(changed) as changed, at, caller_address, request_id, outcome`,
         from: sql`audit_log where organization_id = ${organizationId}
           ${userId === undefined ? sql`` : sql`and user_id = ${userId}`}
@@ -86,6 +90,7 @@ function toEntry(row: AuditRow): AuditEntry {
     organizationId: row.organization_id,
     userId: row.user_id,
     credential: { kind: row.credential_kind, id: row.credential_id },
+    actingFor: row.acting_for,
     action: row.action,
     target: row.target,
     changed: row.changed,

@@ -12,6 +12,7 @@ interface IdentityRow {
   readonly founder: boolean;
   readonly expires_at: Date | null;
   readonly narrowing: Narrowing | null;
+  readonly link: boolean;
   readonly bound_to: string | null;
   readonly memberships: readonly Membership[];
 }
@@ -37,7 +38,7 @@ export class PostgresIdentities implements Identities {
     const identity: Identity = {
       userId: row.user_id,
       founder: row.founder,
-      credential: { kind, id: row.id },
+      credential: { kind, id: row.id, ...(row.link && { link: true }) },
       expiresAt: row.expires_at,
       narrowing: row.narrowing,
       boundTo: row.bound_to,
@@ -59,7 +60,7 @@ export class PostgresIdentities implements Identities {
   #readToken(fingerprint: string) {
     return this.#database.run(
       (sql) => sql<IdentityRow[]>`
-        select t.id, t.user_id, u.founder, t.expires_at, t.narrowing, t.organization_id as bound_to,
+        select t.id, t.user_id, u.founder, t.expires_at, t.narrowing, t.link, t.organization_id as bound_to,
           (select coalesce(jsonb_agg(jsonb_build_object(
               'organizationId', m.organization_id, 'role', m.role, 'grants', m.grants) order by m.created_at, m.joined), '[]')
             from members m where m.user_id = t.user_id) as memberships
@@ -71,7 +72,7 @@ export class PostgresIdentities implements Identities {
   #readSession(fingerprint: string) {
     return this.#database.run(
       (sql) => sql<IdentityRow[]>`
-        select s.id, s.user_id, u.founder, s.expires_at, null::jsonb as narrowing, null as bound_to,
+        select s.id, s.user_id, u.founder, s.expires_at, null::jsonb as narrowing, false as link, null as bound_to,
           (select coalesce(jsonb_agg(jsonb_build_object(
               'organizationId', m.organization_id, 'role', m.role, 'grants', m.grants) order by m.created_at, m.joined), '[]')
             from members m where m.user_id = s.user_id) as memberships

@@ -18,6 +18,7 @@ interface TokenRow {
   readonly user_id: string;
   readonly name: string;
   readonly narrowing: Narrowing | null;
+  readonly link: boolean;
   readonly created_at: Date;
   readonly expires_at: Date | null;
   readonly last_used_at: Date | null;
@@ -34,13 +35,13 @@ export class PostgresTokens implements Tokens {
   }
 
   async create(token: AccessToken, tokenFingerprint: string): Promise<void> {
-    const { id, organizationId, userId, name, narrowing, createdAt, expiresAt, lastUsedAt } = token;
+    const { id, organizationId, userId, name, narrowing, link, createdAt, expiresAt, lastUsedAt } = token;
     await this.#database.run(
       (sql) => sql`
         insert into tokens
-          (id, organization_id, user_id, name, narrowing, fingerprint, created_at, expires_at, last_used_at)
-        values (${id}, ${organizationId}, ${userId}, ${name}, ${jsonValue(sql, narrowing)}, ${tokenFingerprint},
-          ${createdAt}, ${expiresAt}, ${lastUsedAt})`,
+          (id, organization_id, user_id, name, narrowing, link, fingerprint, created_at, expires_at, last_used_at)
+        values (${id}, ${organizationId}, ${userId}, ${name}, ${jsonValue(sql, narrowing)}, ${link},
+          ${tokenFingerprint}, ${createdAt}, ${expiresAt}, ${lastUsedAt})`,
     );
   }
 
@@ -49,7 +50,7 @@ export class PostgresTokens implements Tokens {
       this.#database,
       page,
       (sql) => ({
-        columns: sql`id, organization_id, user_id, name, narrowing, created_at, expires_at, last_used_at`,
+        columns: sql`id, organization_id, user_id, name, narrowing, link, created_at, expires_at, last_used_at`,
         from: sql`tokens
           where organization_id = ${organizationId} and user_id = ${userId} and revoked_at is null`,
         order: sql`created_at desc, id desc`,
@@ -77,13 +78,14 @@ export class PostgresTokens implements Tokens {
 }
 
 function toToken(row: TokenRow): AccessToken {
-  const { id, organization_id, user_id, name, narrowing, created_at, expires_at, last_used_at } = row;
+  const { id, organization_id, user_id, name, narrowing, link, created_at, expires_at, last_used_at } = row;
   return {
     id,
     organizationId: organization_id,
     userId: user_id,
     name,
     narrowing,
+    link,
     createdAt: created_at,
     expiresAt: expires_at,
     lastUsedAt: last_used_at,

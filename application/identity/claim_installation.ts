@@ -53,6 +53,7 @@ async function firstOwner(at: Date, token: string) {
       userId: user.id,
       name: "First owner",
       narrowing: null,
+      link: false,
       createdAt: at,
       expiresAt: null,
       lastUsedAt: null,

@@ -1,10 +1,11 @@
-import { invalidField } from "../../domain/failure.ts";
+import { invalid, invalidField } from "../../domain/failure.ts";
 import { readName } from "../../domain/given_name.ts";
 import { newId } from "../../domain/id.ts";
 import type { AccessToken } from "../../domain/identity/identity.ts";
 import {
   allowsSomewhere,
   coversGrant,
+  demand,
   forbidden,
   type Grant,
   type Permission,
@@ -20,18 +21,27 @@ export interface TokenInput {
   readonly expiresAt?: Date | undefined;
   readonly permissions?: readonly Permission[] | undefined;
   readonly grants?: readonly Grant[] | undefined;
+  /** Whether it links a self-hosted installation to this cloud. Defaults to `false`. */
+  readonly link?: boolean | undefined;
+}
+
+export interface CreateTokenPorts {
+  readonly clock: Clock;
+  readonly mode: "self-hosted" | "cloud";
+  readonly tokens: Tokens;
 }
 
 /**
  * Creates a token for the caller that has no more permissions and no later expiry than the credential in use. Its text
  * is returned only here.
  */
-export function createToken({ clock, tokens }: { readonly clock: Clock; readonly tokens: Tokens }) {
+export function createToken({ clock, mode, tokens }: CreateTokenPorts) {
   return async function (
     by: Principal,
     input: TokenInput,
   ): Promise<{ readonly token: AccessToken; readonly text: string }> {
     refuseNarrowed(by);
+    if (input.link) checkLink(by, input, mode);
     const createdAt = clock.now();
     const name = readName(input.name, "give the token a name");
     const narrowing = narrowingOf(by, input);
@@ -49,6 +59,7 @@ export function createToken({ clock, tokens }: { readonly clock: Clock; readonly
       userId,
       name,
       narrowing,
+      link: input.link ?? false,
       createdAt,
       expiresAt,
       lastUsedAt: null,
@@ -56,6 +67,20 @@ export function createToken({ clock, tokens }: { readonly clock: Clock; readonly
     await tokens.create(token, fingerprint(text));
     return { token, text };
   };
+}
+
+/** Refuses a link token outside of the cloud, to anyone but owners, and with limits of its own. */
+function checkLink(by: Principal, { permissions, grants }: TokenInput, mode: CreateTokenPorts["mode"]): void {
+  if (mode !== "cloud") {
+    const sentence =
+      "Cannot make a link token: only the hosted cloud makes link tokens, and this is a self-hosted installation";
+    throw invalid("link_tokens_in_cloud_only", sentence);
+  }
+  demand(by, "organization:admin");
+  if (permissions || grants) {
+    const advice = "a link token has no permissions or grants of its own: each request brings those of its member";
+    throw invalidField("link", advice);
+  }
 }
 
 function narrowingOf(by: Principal, { permissions, grants }: TokenInput): AccessToken["narrowing"] {

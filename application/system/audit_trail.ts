@@ -12,7 +12,7 @@ export interface Origin {
 
 /** A change that is about to be attempted. */
 export interface Attempted extends Origin {
-  readonly by: Pick<Principal, "organizationId" | "userId">;
+  readonly by: Pick<Principal, "organizationId" | "userId" | "actingFor">;
   readonly credential: AuditEntry["credential"];
   readonly action: string;
   readonly target: string | null;
@@ -25,8 +25,8 @@ export function auditTrail({ auditLog, clock }: { readonly auditLog: AuditLog; r
   async function begin({ by, changed = [], ...attempted }: Attempted): Promise<string> {
     const at = clock.now();
     const id = newId("aud", at);
-    const { organizationId, userId } = by;
-    await auditLog.record({ id, organizationId, userId, ...attempted, changed, at, outcome: "started" });
+    const { organizationId, userId, actingFor = null } = by;
+    await auditLog.record({ id, organizationId, userId, actingFor, ...attempted, changed, at, outcome: "started" });
     return id;
   }
 

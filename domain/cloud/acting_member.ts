@@ -1,4 +1,5 @@
 import { invalid } from "../failure.ts";
+import { hasControls } from "../given_name.ts";
 import {
   type Action,
   ACTIONS,
@@ -51,6 +52,17 @@ export function writeActingMember({ id, email, permissions, grants }: ActingMemb
   return new TextEncoder().encode(text).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
+/**
+ * Returns the principal of a request with the header of an acting member: with a link token, one that acts for this
+ * member and has no more than its rights. With any other credential the header is ignored, which is safe because it
+ * could only narrow: the caller acts with its own rights, in its own name.
+ */
+export function actFor(principal: Principal, header: string | null): Principal {
+  if (header === null || !principal.credential.link) return principal;
+  const { id, email, permissions, grants } = readActingMember(header);
+  return { ...principal, narrowing: { permissions, grants }, actingFor: { id, email } };
+}
+
 /** Decodes the header of an acting member. Throws a `Failure` for anything else, because ignoring it would widen. */
 export function readActingMember(header: string): ActingMember {
   const value = header.length > MAX_LENGTH ? undefined : parsed(header);
@@ -59,7 +71,8 @@ export function readActingMember(header: string): ActingMember {
       "acting_member_unreadable",
       `Cannot read the header "${ACTING_MEMBER}": update the linked installation`,
     );
-  const { id, email, permissions, grants } = value;
+  const { id, email, permissions } = value;
+  const grants = value.grants.map((grant) => ({ resource: grant.resource, id: grant.id, action: grant.action }));
   return { id, email, permissions, grants };
 }
 
@@ -90,8 +103,8 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function isShortText(value: unknown): value is string {
-  // oxlint-disable-next-line no-control-regex
-  return typeof value === "string" && value.length > 0 && value.length <= 320 && !/[\x00-\x1f\x7f]/.test(value);
+  if (typeof value !== "string" || value.length === 0 || value.length > 320) return false;
+  return value.isWellFormed() && !hasControls(value);
 }
 
 function isPermission(value: unknown): value is Permission {

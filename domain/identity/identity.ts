@@ -1,5 +1,5 @@
 import { Failure, notFound } from "../failure.ts";
-import type { Grant, Narrowing, Principal, Role } from "./permission.ts";
+import type { CallerCredential, Grant, Narrowing, Principal, Role } from "./permission.ts";
 
 /** Owns projects, servers and everything else; people belong to it as members. */
 export interface Organization {
@@ -49,6 +49,8 @@ export interface AccessToken {
   readonly userId: string;
   readonly name: string;
   readonly narrowing: Narrowing | null;
+  /** Whether it links a self-hosted installation to the hosted cloud; never narrowed by itself. */
+  readonly link: boolean;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
@@ -58,7 +60,7 @@ export interface AccessToken {
 export interface Identity {
   readonly userId: string;
   readonly founder: boolean;
-  readonly credential: { readonly kind: "token" | "session"; readonly id: string };
+  readonly credential: CallerCredential;
   readonly expiresAt: Date | null;
   readonly narrowing: Narrowing | null;
   /** The organization that a token is bound to; a session chooses among its memberships. */

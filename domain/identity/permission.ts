@@ -30,6 +30,20 @@ export interface Narrowing {
   readonly grants: readonly Grant[];
 }
 
+/** The credential that a caller presented. */
+export interface CallerCredential {
+  readonly kind: "token" | "session";
+  readonly id: string;
+  /** Whether it is a link token: a self-hosted installation sends it, for its members. */
+  readonly link?: boolean;
+}
+
+/** A member of a linked installation, as that installation names it. */
+export interface ActingFor {
+  readonly id: string;
+  readonly email: string;
+}
+
 /** An authenticated caller, acting in one organization. */
 export interface Principal {
   readonly userId: string;
@@ -38,8 +52,10 @@ export interface Principal {
   readonly grants: readonly Grant[];
   /** The first owner of the installation, who may create organizations. */
   readonly founder: boolean;
-  readonly credential: { readonly kind: "token" | "session"; readonly id: string };
+  readonly credential: CallerCredential;
   readonly narrowing: Narrowing | null;
+  /** The member of a linked installation that the request is made for; its rights are the narrowing. */
+  readonly actingFor?: ActingFor;
   /** When the credential expires; a token minted with it expires no later. */
   readonly expiresAt: Date | null;
 }
@@ -94,13 +110,26 @@ const ROLE_LEVELS: Readonly<Record<Role, Levels>> = {
   },
 };
 
+/**
+ * The most that a link token may do, whoever made it: run the projects of a linked installation, and connect their git
+ * host. The organization itself stays out of reach of that installation: members, tokens, servers, backups.
+ */
+const LINK_LEVELS: Levels = {
+  deployment: "admin",
+  backup_destination: "none",
+  githost: "write",
+  server: "none",
+  project: "admin",
+  member: "none",
+  organization: "none",
+};
+
 const RANK: Readonly<Record<Action | "none", number>> = { none: 0, list: 1, read: 2, write: 3, admin: 4 };
 
 /** Returns whether a principal has a permission on one target or, without a target, on every resource of its kind. */
 export function allows(principal: Principal, permission: Permission, target?: Target): boolean {
   const { resource, rank } = split(permission);
-  const held = Math.max(RANK[ROLE_LEVELS[principal.role][resource]], grantRank(principal.grants, resource, target));
-  if (held < rank) return false;
+  if (heldRank(principal, resource, grantRank(principal.grants, resource, target)) < rank) return false;
   const { narrowing } = principal;
   if (!narrowing) return true;
   return Math.max(listedRank(narrowing.permissions, resource), grantRank(narrowing.grants, resource, target)) >= rank;
@@ -109,8 +138,7 @@ export function allows(principal: Principal, permission: Permission, target?: Ta
 /** Returns whether a principal may have a permission on any resource; the route check, before a target is known. */
 export function allowsSomewhere(principal: Principal, permission: Permission): boolean {
   const { resource, rank } = split(permission);
-  const held = Math.max(RANK[ROLE_LEVELS[principal.role][resource]], anyGrantRank(principal.grants, resource));
-  if (held < rank) return false;
+  if (heldRank(principal, resource, anyGrantRank(principal.grants, resource)) < rank) return false;
   const { narrowing } = principal;
   if (!narrowing) return true;
   return Math.max(listedRank(narrowing.permissions, resource), anyGrantRank(narrowing.grants, resource)) >= rank;
@@ -148,9 +176,22 @@ export function coversGrant(principal: Principal, { resource, id, action }: Gran
   return resource !== "project" || allows(principal, `deployment:${action}`, anyDeploymentOf(id));
 }
 
-/** Throws `narrowed_token` for a token that has fewer permissions than its owner. */
-export function refuseNarrowed({ narrowing }: Principal): void {
-  if (!narrowing) return;
+/** Throws `link_token` for a link token where linked installations have nothing to do, whatever its owner may. */
+export function refuseLink({ credential }: Principal, permission: Permission | "self"): void {
+  if (!credential.link) return;
+  if (permission !== "self") {
+    const { resource, rank } = split(permission);
+    if (RANK[LINK_LEVELS[resource]] >= rank) return;
+  }
+  const sentence =
+    "Cannot do this with a link token: it only reaches projects, deployments and the git host. Use a session or another token";
+  throw new Failure("forbidden", "link_token", sentence);
+}
+
+/** Throws `narrowed_token` for a token that has fewer permissions than its owner, `link_token` for a link token. */
+export function refuseNarrowed(principal: Principal): void {
+  refuseLink(principal, "self");
+  if (!principal.narrowing) return;
   const sentence = "Cannot do this with a limited token: use a session or a token without limits";
   throw new Failure("forbidden", "narrowed_token", sentence);
 }
@@ -178,6 +219,12 @@ function anyDeploymentOf(projectId: string): Target | undefined {
 function split(permission: Permission): { resource: Resource; rank: number } {
   const [resource, action] = permission.split(":") as [Resource, Action];
   return { resource, rank: RANK[action] };
+}
+
+/** Returns what a principal has of a resource by its role, or by its grants where these allow more. */
+function heldRank({ role, credential }: Principal, resource: Resource, granted: number): number {
+  const held = Math.max(RANK[ROLE_LEVELS[role][resource]], granted);
+  return credential.link ? Math.min(held, RANK[LINK_LEVELS[resource]]) : held;
 }
 
 function listedRank(permissions: readonly Permission[], resource: Resource): number {

@@ -126,7 +126,12 @@ function self(access: Access, useCases: IdentityUseCases) {
     .use(access)
     .get("/me", async ({ principal }) => ({ data: meView(await useCases.describeCaller(principal)) }), {
       permission: "self",
-      ...operation({ name: "auth.me", summary: "Get the caller's identity and permissions", answer: one(MeView) }),
+      ...operation({
+        name: "auth.me",
+        summary: "Get the caller's identity and permissions",
+        answer: one(MeView),
+        forLinkTokens: true,
+      }),
     })
     .patch(
       "/me",

@@ -67,6 +67,7 @@ export const MeView = object(
           {
             kind: explained({ token: CREDENTIAL.token, session: CREDENTIAL.session }),
             id: t.String(),
+            link: t.Boolean(),
             expiresAt: nullable(Time),
             permissions: nullable(t.Array(t.String())),
             grants: nullable(t.Array(GrantSchema)),
@@ -74,8 +75,10 @@ export const MeView = object(
           {
             kind: "Type of the credential",
             id: "ID of the token or session",
+            link: "Whether it is a link token, which only reaches projects, deployments and the git host",
             expiresAt: "Expiry time; null if it never expires",
-            permissions: "Permissions that the token is limited to; null if it has all permissions of its owner",
+            permissions:
+              "Permissions that the token, or the member that a link token acts for, is limited to; null if it has all permissions of its owner",
             grants: "Grants of a limited token on individual resources; null if it is not limited",
           },
         ),
@@ -97,7 +100,9 @@ export function meView({ user, organization, principal }: CallerDescription) {
     role,
     grants,
     credential: {
-      ...credential,
+      kind: credential.kind,
+      id: credential.id,
+      link: credential.link ?? false,
       expiresAt: expiresAt?.toISOString() ?? null,
       permissions: narrowing?.permissions ?? null,
       grants: narrowing?.grants ?? null,

@@ -73,6 +73,12 @@ export const AuditView = object(
         kind: explained(CREDENTIAL, { description: "Type of the credential" }),
         id: t.String({ description: "ID of the token, session, user or invitation" }),
       }),
+      actingFor: nullable(
+        object({
+          id: t.String({ description: "ID of the member there" }),
+          email: t.String({ description: "E-mail address of the member there" }),
+        }),
+      ),
       action: t.String({ examples: ["project.create"] }),
       target: nullable(t.String()),
       changed: t.Array(t.String(), { examples: [["name", "buildCommand"]] }),
@@ -85,6 +91,8 @@ export const AuditView = object(
       id: "ID of the entry",
       userId: "ID of the user who did it",
       credential: "Credential of the request",
+      actingFor:
+        "Member of a linked installation that the request was made for, as that installation says; null if the credential is no link token",
       action: "Name of the operation (operationId in the OpenAPI document)",
       target: "ID of the affected resource; null if there is none",
       changed:

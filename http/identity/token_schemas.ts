@@ -17,6 +17,12 @@ export const TokenBody = object({
   ),
   permissions: t.Optional(Permissions),
   grants: t.Optional(TokenGrants),
+  link: t.Optional(
+    t.Boolean({
+      description:
+        "Whether the token links a self-hosted installation to this cloud. Only in cloud mode, by owners, without permissions and grants. Defaults to false",
+    }),
+  ),
 });
 
 const plain = {
@@ -24,6 +30,7 @@ const plain = {
   name: t.String({ examples: ["ci"] }),
   permissions: nullable(Permissions),
   grants: nullable(TokenGrants),
+  link: t.Boolean(),
   expiresAt: nullable(Time),
   lastUsedAt: nullable(Time),
   createdAt: Time,
@@ -34,6 +41,7 @@ const fields = described(plain, {
   name: "Name of the token, such as its purpose",
   permissions: "Permissions that the token is limited to; null if it is not limited",
   grants: "Grants of the token on individual resources; null if it is not limited",
+  link: "Whether the token links a self-hosted installation to this cloud: it only reaches projects, deployments and the git host",
   expiresAt: "Expiry time; null if it never expires",
   lastUsedAt: "Time of the last use; null if it was never used",
   createdAt: "Creation time",
@@ -49,12 +57,13 @@ export const NewTokenView = object(
   { title: "NewToken" },
 );
 
-export function tokenView({ id, name, narrowing, expiresAt, lastUsedAt, createdAt }: AccessToken) {
+export function tokenView({ id, name, narrowing, link, expiresAt, lastUsedAt, createdAt }: AccessToken) {
   return {
     id,
     name,
     permissions: narrowing?.permissions ?? null,
     grants: narrowing?.grants ?? null,
+    link,
     expiresAt: expiresAt?.toISOString() ?? null,
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),

@@ -1,3 +1,4 @@
+import type { ActingFor } from "../../domain/identity/permission.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 
 export type AuditOutcome = "started" | "succeeded" | "refused" | "failed";
@@ -11,6 +12,8 @@ export interface AuditEntry {
     readonly kind: "token" | "session" | "password" | "invitation" | "githost";
     readonly id: string;
   };
+  /** The member of a linked installation that it was made for, as that installation says; `null` without one. */
+  readonly actingFor: ActingFor | null;
   /** The action, such as `project.create`. */
   readonly action: string;
   /** The id of the changed object, once known. */

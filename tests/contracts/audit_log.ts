@@ -22,6 +22,7 @@ export function auditLogContract(
         id: newId("aud", overrides.at ?? START),
         userId: (await founderOf(world())).id,
         credential: { kind: "token", id: newId("tok") },
+        actingFor: null,
         action: "project.create",
         target: null,
         changed: [],
@@ -56,6 +57,13 @@ export function auditLogContract(
         expect(await world().auditLog.list(organizationId, {}, ALL)).toEqual({ items: [entry], total: 1 });
       },
     );
+
+    test("list() returns the member of a linked installation", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const actingFor = { id: "usr_1", email: 'ö "quoted" \\ null@example.com' };
+      const entry = await anEntry({ organizationId, actingFor });
+      expect(await world().auditLog.list(organizationId, {}, ALL)).toEqual({ items: [entry], total: 1 });
+    });
 
     test("list() returns the names of the changed fields in their order", async () => {
       const { id: organizationId } = await anOrganization(world());

@@ -51,6 +51,18 @@ export function tokensContract(
       expect((await world().tokens.list(owner, ALL)).items).toEqual([whole, nothing]);
     });
 
+    test("list() distinguishes a link token from others", async () => {
+      const owner = await anOwner();
+      const { token: link, fingerprint } = await aToken(world(), { ...owner, link: true, createdAt: minutes(1) });
+      const { token: plain } = await aToken(world(), owner);
+      expect((await world().tokens.list(owner, ALL)).items).toEqual([link, plain]);
+      expect((await world().identities.find("token", fingerprint))?.credential).toEqual({
+        kind: "token",
+        id: link.id,
+        link: true,
+      });
+    });
+
     test("list() shows an expired token", async () => {
       const owner = await anOwner();
       const { token } = await aToken(world(), { ...owner, expiresAt: new Date("2001-01-01") });

@@ -13,6 +13,7 @@ import {
   type Narrowing,
   type Permission,
   type Principal,
+  refuseLink,
   RESOURCES,
   type Resource,
   type Role,
@@ -81,6 +82,39 @@ describe("roles", () => {
       "member",
       "organization",
     ]);
+  });
+});
+
+describe("link tokens", () => {
+  const LINK = ["admin", "none", "write", "none", "admin", "none", "none"] as const;
+  const credential = { kind: "token", id: "tok_1", link: true } as const;
+  const cases = RESOURCES.flatMap((resource, column) =>
+    ACTIONS.map((action, rank) => {
+      const most = LINK[column]!;
+      const held = most !== "none" && rank <= ACTIONS.indexOf(most);
+      return { permission: `${resource}:${action}` as const, resource, held };
+    }),
+  );
+
+  test.each(cases)("of an owner hold $permission: $held", ({ permission, resource, held }) => {
+    const by = principal({ role: "owner", grants: [grant(resource, "*", "admin")], founder: true, credential });
+    expect(allows(by, permission)).toBe(held);
+    expect(allows(by, permission, { id: "x" })).toBe(held);
+    expect(allowsSomewhere(by, permission)).toBe(held);
+    if (held) expect(refuseLink(by, permission)).toBeUndefined();
+    else expect(() => refuseLink(by, permission)).toThrow("Cannot do this with a link token");
+  });
+
+  test("hold no more than the role of their owner", () => {
+    const by = principal({ role: "viewer", credential });
+    expect(allows(by, "project:read")).toBe(true);
+    expect(allows(by, "project:write")).toBe(false);
+  });
+
+  test("are refused where the caller itself is meant; other credentials are not", () => {
+    expect(() => refuseLink(principal({ role: "owner", credential }), "self")).toThrow(Failure);
+    expect(refuseLink(principal({ role: "owner" }), "self")).toBeUndefined();
+    expect(refuseLink(principal({ role: "owner" }), "member:admin")).toBeUndefined();
   });
 });
 

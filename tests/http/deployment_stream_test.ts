@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { browser, member } from "../support/apps/app.ts";
 import { type DeployingApp, deployingApp } from "../support/apps/deploying_app.ts";
 import { BUILD } from "../support/apps/engine_scene.ts";
+import { actingAs, onProject } from "../support/apps/linked_cloud.ts";
 import { eventually } from "../support/eventually.ts";
 import { framesOf, readToEnd, readUntil } from "../support/servers/feed_reading.ts";
 
@@ -161,5 +162,25 @@ test("open feeds end within 5 seconds of revocation, logout, removal, and lost g
   await Promise.all(ending.map(readToEnd));
   const pending = await Promise.race([stays.read().then(() => "event"), Bun.sleep(50).then(() => "silent")]);
   expect(pending).toBe("silent");
+  await app.post(`/${id}/cancel`);
+});
+
+test("a stream of a linked installation ends when its token is revoked, and shows a member only what it may see", async () => {
+  await using app = await deployingApp({ mode: "cloud" });
+  const id = await building(app);
+  const { projectId } = (await app.world.deployments.get(id))!;
+  const { call, owner } = app;
+  const minted = await call("POST", "/api/tokens", { token: owner, body: { name: "link", link: true } });
+  const { id: tokenId, token } = minted.body.data as { id: string; token: string };
+  const open = async (grants: ReturnType<typeof onProject>) => {
+    const headers = { host: "slipway.test", authorization: `Bearer ${token}`, ...actingAs("usr_1", { grants }) };
+    const request = new Request(`http://slipway.test/api/deployments/${id}/stream`, { headers });
+    return app.handle(request, "127.0.0.1");
+  };
+  expect((await open(onProject("prj_01m7edka8326kz9mv55sbbg868", "read"))).status).toBe(403);
+  const reader = (await open(onProject(projectId, "read"))).body!.getReader();
+  await readUntil(reader, "compiling");
+  await call("DELETE", `/api/tokens/${tokenId}`, { token: owner });
+  await readToEnd(reader);
   await app.post(`/${id}/cancel`);
 });

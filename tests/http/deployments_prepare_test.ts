@@ -130,5 +130,5 @@ describe("in cloud mode", () => {
 });
 
 function owner({ useCases, owner: value }: Awaited<ReturnType<typeof memoryApp>>) {
-  return useCases.identifyCaller({ kind: "token", value, organizationId: null });
+  return useCases.identifyCaller({ kind: "token", value, organizationId: null, actingMember: null });
 }

@@ -62,6 +62,7 @@ describe("every change", () => {
       const recorded = {
         userId: me.user.id,
         credential: { kind: "token", id: me.credential.id },
+        actingFor: null,
         action: operation.name,
         target: targetOf(filled, answer),
         changed: expect.any(Array),

@@ -111,6 +111,7 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       organizationId,
       userId: (await founderOf(world)).id,
       credential: { kind: "token", id: newId("tok") },
+      actingFor: { id: "usr_1", email: "ada@example.com" },
       action: "project.create",
       target: "x",
       changed: ["name"],

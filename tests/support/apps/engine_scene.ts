@@ -92,7 +92,7 @@ export class EngineScene implements AsyncDisposable {
   static async open(options: SceneOptions = {}): Promise<EngineScene> {
     const scene = new EngineScene(options);
     const { shownToken } = await scene.useCases.claimInstallation(undefined);
-    const credential = { kind: "token", value: shownToken!, organizationId: null } as const;
+    const credential = { kind: "token", value: shownToken!, organizationId: null, actingMember: null } as const;
     scene.by = await scene.useCases.identifyCaller(credential);
     scene.work();
     return scene;

@@ -112,6 +112,7 @@ export function tokenOf(overrides: Partial<AccessToken> & Pick<AccessToken, "org
     id: newId("tok", createdAt),
     name: "Continuous integration",
     narrowing: null,
+    link: false,
     createdAt,
     expiresAt: null,
     lastUsedAt: null,
