@@ -6,6 +6,7 @@ import type { HeldContainers } from "../../domain/migration/stack.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import { checkVariableTotals, valueBytes } from "../../domain/projects/variable.ts";
 import type { Adoptions } from "../../ports/migration/adoptions.ts";
+import type { ProjectCreation } from "../../ports/projects/projects.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { MemoryProjects } from "./projects.ts";
 
@@ -23,7 +24,7 @@ export class MemoryAdoptions implements Adoptions {
     project: Project,
     freeName: DomainName,
     { services, variables }: Pick<Adoption, "services" | "variables">,
-  ): Promise<"created" | "slug_taken" | "hostname_taken"> {
+  ): Promise<ProjectCreation> {
     const bytes = variables.reduce((sum, variable) => sum + valueBytes(variable), 0);
     checkVariableTotals({ count: variables.length, bytes });
     const held = [...this.#tables.adoptedServices.values()].flat();

@@ -141,6 +141,8 @@ export class MemoryTables {
   readonly tokens = new Map<string, TokenRow>();
   readonly sessions = new Map<string, { readonly session: Session; readonly fingerprint: string }>();
   readonly projects = new Map<string, Project>();
+  /** The organization that used each project id first, by id. */
+  readonly projectIds = new Map<string, string>();
   readonly domains = new Map<string, DomainName>();
   readonly certificates = new CertificateTables();
   /** By project. */

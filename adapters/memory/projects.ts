@@ -2,7 +2,7 @@ import type { DomainName } from "../../domain/domains/domain_name.ts";
 import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Project } from "../../domain/projects/project.ts";
-import type { ProjectChange, ProjectFilter, Projects } from "../../ports/projects/projects.ts";
+import type { ProjectChange, ProjectCreation, ProjectFilter, Projects } from "../../ports/projects/projects.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
@@ -39,11 +39,14 @@ export class MemoryProjects implements Projects {
     return copied(this.#bySlug(organizationId, slug));
   }
 
-  async create(project: Project, freeName: DomainName): Promise<"created" | "slug_taken" | "hostname_taken"> {
-    const { projects, domains } = this.#tables;
+  async create(project: Project, freeName: DomainName): Promise<ProjectCreation> {
+    const { projects, projectIds, domains } = this.#tables;
+    const user = projectIds.get(project.id) ?? project.organizationId;
+    if (projects.has(project.id) || user !== project.organizationId) return "id_taken";
     if (this.#bySlug(project.organizationId, project.slug)) return "slug_taken";
     if (this.#tables.isHostnameTaken(freeName)) return "hostname_taken";
     projects.set(project.id, copied(project));
+    projectIds.set(project.id, project.organizationId);
     domains.set(freeName.id, copied(freeName));
     return "created";
   }

@@ -6,10 +6,11 @@ import { checkVariableTotals, valueBytes } from "../../domain/projects/variable.
 import { conflict } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Adoptions } from "../../ports/migration/adoptions.ts";
+import type { ProjectCreation } from "../../ports/projects/projects.ts";
 import type { Vault } from "../../ports/system/vault.ts";
 import type { Database } from "./database.ts";
 import { jsonValue } from "./json_value.ts";
-import { type Creation, freeNameInsertion, projectInsertion, TAKEN_NAMES } from "./projects.ts";
+import { freeNameInsertion, projectInsertion, TAKEN_NAMES } from "./projects.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 /** An adopted service as it is encrypted. */
@@ -32,12 +33,12 @@ export class PostgresAdoptions implements Adoptions {
     project: Project,
     freeName: DomainName,
     { services, variables }: Pick<Adoption, "services" | "variables">,
-  ): Promise<Creation> {
+  ): Promise<ProjectCreation> {
     const bytes = variables.reduce((sum, variable) => sum + valueBytes(variable), 0);
     checkVariableTotals({ count: variables.length, bytes });
     const sealedVariables = await Promise.all(variables.map((variable) => this.#sealedVariable(project, variable)));
     const sealedServices = await Promise.all(services.map((service) => this.#sealedService(project, service)));
-    return this.#database.run<Creation>(
+    return this.#database.run<ProjectCreation>(
       async (sql) => {
         await sql`
         with created as (${projectInsertion(sql, project)}), named as (${freeNameInsertion(sql, freeName)}), given as (

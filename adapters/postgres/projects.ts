@@ -2,7 +2,7 @@ import type { DomainName } from "../../domain/domains/domain_name.ts";
 import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Project, ProjectLocation, ProjectSettings } from "../../domain/projects/project.ts";
-import type { ProjectChange, ProjectFilter, Projects } from "../../ports/projects/projects.ts";
+import type { ProjectChange, ProjectCreation, ProjectFilter, Projects } from "../../ports/projects/projects.ts";
 import type { Database, Sql } from "./database.ts";
 import { jsonValue } from "./json_value.ts";
 import { ReadMemory } from "./read_memory.ts";
@@ -23,7 +23,6 @@ export interface ProjectRow {
 }
 
 type Revised = ProjectRow & { readonly revision: number };
-export type Creation = "created" | "slug_taken" | "hostname_taken";
 
 /** Stores projects in PostgreSQL. */
 export class PostgresProjects implements Projects {
@@ -77,8 +76,8 @@ export class PostgresProjects implements Projects {
     return row && toProject(row);
   }
 
-  async create(project: Project, freeName: DomainName): Promise<Creation> {
-    return this.#database.run<Creation>(async (sql) => {
+  async create(project: Project, freeName: DomainName): Promise<ProjectCreation> {
+    return this.#database.run<ProjectCreation>(async (sql) => {
       await sql`with created as (${projectInsertion(sql, project)}) ${freeNameInsertion(sql, freeName)}`;
       return "created";
     }, TAKEN_NAMES);
@@ -128,10 +127,11 @@ export class PostgresProjects implements Projects {
 
 /** How a taken name shows when a project is created. */
 export const TAKEN_NAMES = {
-  projects_slug: (): Creation => "slug_taken",
-  projects_hostname: (): Creation => "hostname_taken",
-  domains_hostname: (): Creation => "hostname_taken",
-  domains_claim: (): Creation => "hostname_taken",
+  projects_pkey: (): ProjectCreation => "id_taken",
+  projects_slug: (): ProjectCreation => "slug_taken",
+  projects_hostname: (): ProjectCreation => "hostname_taken",
+  domains_hostname: (): ProjectCreation => "hostname_taken",
+  domains_claim: (): ProjectCreation => "hostname_taken",
 };
 
 /** The statement that inserts a project. */

@@ -28,6 +28,11 @@ export interface ProjectInput {
   readonly settings: ProjectSettingsChange;
 }
 
+/** An input whose id the caller has chosen. */
+export interface IdentifiedInput extends ProjectInput {
+  readonly id: string;
+}
+
 export interface CreateProjectPorts extends CheckLocalPathPorts, NameRepositoryPorts, StoreProjectPorts {
   readonly projects: Projects;
 }
@@ -38,17 +43,18 @@ export function createProject(ports: CreateProjectPorts) {
   const nameGit = nameRepository(ports);
   const checkHost = checkHostPaths(ports);
   const checkGiven = checkServices(ports);
-  return async function (by: Principal, input: ProjectInput): Promise<Project> {
-    demand(by, "project:write");
+  return async function (by: Principal, input: ProjectInput | IdentifiedInput): Promise<Project> {
+    const chosen = "id" in input ? { id: input.id } : undefined;
+    demand(by, "project:write", chosen);
     const name = checkName(input.name);
     const slug = input.slug ?? slugOf(name);
     checkSlug(slug);
     checkSources(input.settings);
     const settings = mergeSettings({}, await nameGit(by, await namePath(by, input.settings)));
     checkSettings(settings);
-    checkHost(by, { before: {}, change: settings });
+    checkHost(by, { before: {}, change: settings, ...(chosen && { target: chosen }) });
     if (settings.services) await checkGiven(settings.services, { settings });
-    const fields = { name, slug, settings, location: "local", serverId: null } as const;
+    const fields = { name, slug, settings, location: "local", serverId: null, ...chosen } as const;
     return storeProject(ports, by, fields, (project, host) => ports.projects.create(project, host));
   };
 }
@@ -61,12 +67,13 @@ export interface StoreProjectPorts {
   readonly publicHost: string;
 }
 
-/** A project before it has an id and a host name. */
-export type NewProject = Pick<Project, "name" | "slug" | "settings" | "location" | "serverId">;
+/** A project before it has a host name. Gets an id if it has none. */
+export type NewProject = Pick<Project, "name" | "slug" | "settings" | "location" | "serverId"> &
+  Partial<Pick<Project, "id">>;
 
 /**
  * Stores a new project with a free host name of its own; a taken one gets a random suffix. Rejects with `slug_taken`
- * when another project of the organization has its slug.
+ * when another project of the organization has its slug, and with `id_taken` when its chosen id cannot be used.
  */
 export async function storeProject(
   { baseDomain, clock, publicHost }: StoreProjectPorts,
@@ -92,6 +99,7 @@ export async function storeProject(
     const outcome = await create(project, freeName(project));
     if (outcome === "created") return project;
     if (outcome === "slug_taken") throw slugTaken(slug);
+    if (outcome === "id_taken" && fields.id !== undefined) throw conflict("id_taken", "Cannot use this project id");
   }
 }
 

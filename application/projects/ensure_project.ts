@@ -3,6 +3,7 @@ import { type Principal } from "../../domain/identity/permission.ts";
 import { type Project, slugOf } from "../../domain/projects/project.ts";
 import type { ServerRightsPorts } from "./check_server_rights.ts";
 import { changeProject } from "./change_project.ts";
+import { ensureLinkedProject } from "./ensure_linked_project.ts";
 import { checkSlug, createProject, type CreateProjectPorts, type ProjectInput } from "./create_project.ts";
 
 /**
@@ -11,11 +12,14 @@ import { checkSlug, createProject, type CreateProjectPorts, type ProjectInput } 
 export function ensureProject(ports: CreateProjectPorts & ServerRightsPorts) {
   const change = changeProject(ports);
   const create = createProject(ports);
+  const ensureLinked = ensureLinkedProject(ports);
   return async function (
     by: Principal,
     input: ProjectInput & { readonly projectId?: string | undefined },
   ): Promise<{ readonly project: Project; readonly created: boolean }> {
     const { projectId, name, settings } = input;
+    // A linked installation has chosen the id, so that it is the same on both sides.
+    if (projectId !== undefined && by.credential.link) return ensureLinked(by, { ...input, id: projectId });
     if (projectId !== undefined)
       return { project: await change(by, projectId, { name, slug: input.slug, settings }), created: false };
     const slug = input.slug ?? slugOf(name);

@@ -99,7 +99,12 @@ export const ProjectBody = object({ name: projectName, slug: t.Optional(projectS
 export const EnsureBody = object({
   name: projectName,
   slug: t.Optional(projectSlug),
-  projectId: t.Optional(text(100, { description: "Project to update. Defaults to the one with the slug" })),
+  projectId: t.Optional(
+    text(100, {
+      description:
+        "Project to update. Defaults to the one with the slug. With a link token, an unknown ID is that of the project to create",
+    }),
+  ),
   ...clearable,
 });
 export const ProjectPatch = object({ name: t.Optional(projectName), slug: t.Optional(projectSlug), ...clearable });

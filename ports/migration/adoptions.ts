@@ -2,6 +2,7 @@ import type { DomainName } from "../../domain/domains/domain_name.ts";
 import type { AdoptedService, Adoption } from "../../domain/migration/adoption.ts";
 import type { HeldContainers } from "../../domain/migration/stack.ts";
 import type { Project } from "../../domain/projects/project.ts";
+import type { ProjectCreation } from "../projects/projects.ts";
 
 /** Stores which containers of a server became services of a project. Recipes are encrypted at rest. */
 export interface Adoptions {
@@ -14,7 +15,7 @@ export interface Adoptions {
     project: Project,
     freeName: DomainName,
     adoption: Pick<Adoption, "services" | "variables">,
-  ): Promise<"created" | "slug_taken" | "hostname_taken">;
+  ): Promise<ProjectCreation>;
   /** Returns which containers of a server projects have adopted, by container id. */
   onServer(serverId: string): Promise<HeldContainers>;
   /** Returns the ids of adopted projects without a live release. */

@@ -25,14 +25,20 @@ export interface ProjectChange {
   readonly activeDeploymentId?: string | null;
 }
 
+/** What became of a project that was to be stored. */
+export type ProjectCreation = "created" | "id_taken" | "slug_taken" | "hostname_taken";
+
 /** Stores projects per organization. */
 export interface Projects {
   /** Newest first. */
   list(organizationId: string, filter: ProjectFilter, page: Page): Promise<Listing<Project>>;
   find(organizationId: string, id: string): Promise<Project | undefined>;
   findBySlug(organizationId: string, slug: string): Promise<Project | undefined>;
-  /** Stores a project with its free host name atomically, or returns which of the two is taken. */
-  create(project: Project, freeName: DomainName): Promise<"created" | "slug_taken" | "hostname_taken">;
+  /**
+   * Stores a project with its free host name atomically, or returns what is taken. An id is taken while a project has
+   * it, and for ever after by the organization that used it first: only that one may use it again.
+   */
+  create(project: Project, freeName: DomainName): Promise<ProjectCreation>;
   /**
    * Changes the project as currently stored. `change` runs while it is locked, so that concurrent changes add up.
    * Returns the result, or `undefined` when there is no such project. Rejects with a `conflict` failure, code

@@ -151,6 +151,40 @@ export function projectsContract(
       expect(await world().projects.create(second, freeNameOf(second))).toBe("created");
     });
 
+    test("create() reports an id that a project of any organization has, and stores nothing", async () => {
+      const organizationId = await anOrganizationId();
+      const { id } = await aProject(world(), { organizationId });
+      for (const place of [organizationId, await anOrganizationId()]) {
+        const second = projectOf({ organizationId: place, id });
+        expect(await world().projects.create(second, freeNameOf(second))).toBe("id_taken");
+        expect(await world().projects.findBySlug(place, second.slug)).toBeUndefined();
+      }
+    });
+
+    test("create() accepts the id of a removed project from its own organization only", async () => {
+      const organizationId = await anOrganizationId();
+      const { id } = await aProject(world(), { organizationId });
+      await world().projects.remove(organizationId, id);
+      const foreign = projectOf({ organizationId: await anOrganizationId(), id });
+      expect(await world().projects.create(foreign, freeNameOf(foreign))).toBe("id_taken");
+      const own = projectOf({ organizationId, id });
+      expect(await world().projects.create(own, freeNameOf(own))).toBe("created");
+      await world().projects.remove(organizationId, id);
+      expect(await world().projects.create(foreign, freeNameOf(foreign))).toBe("id_taken");
+    });
+
+    test("concurrent create() calls with one id succeed once", async () => {
+      const id = newId("prj");
+      const organizations = [await anOrganizationId(), await anOrganizationId()];
+      const outcomes = await Promise.all(
+        [...organizations, ...organizations].map((organizationId) => {
+          const project = projectOf({ organizationId, id });
+          return world().projects.create(project, freeNameOf(project));
+        }),
+      );
+      expect(outcomes.toSorted()).toEqual(["created", "id_taken", "id_taken", "id_taken"]);
+    });
+
     test("create() reports a host name that is taken in any organization, and stores nothing", async () => {
       const taken = await aProject(world(), { organizationId: await anOrganizationId() });
       const organizationId = await anOrganizationId();

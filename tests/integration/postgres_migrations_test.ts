@@ -9,7 +9,7 @@ import { credentialTarget } from "../../domain/backups/credential_target.ts";
 import type { DeployedService, Deployment, DeploymentPlan } from "../../domain/deployments/deployment.ts";
 import { eventually } from "../support/eventually.ts";
 import { migratedDatabase, openStores } from "../support/database/postgres_stores.ts";
-import { deploymentOf } from "../support/database/store_builders.ts";
+import { deploymentOf, freeNameOf, projectOf } from "../support/database/store_builders.ts";
 import { testDatabase } from "../support/database/test_database.ts";
 
 const SLOW: Migration = { version: 1_000, name: "slow", text: "create table slow (); select pg_sleep(0)" };
@@ -202,6 +202,28 @@ describe("migrate()", () => {
     expect(found?.credentialTargets).toEqual({ ...none, ...bound });
     const { endpoint, sshHost, sshPort } = found!;
     expect(credentialTarget(kind, { endpoint, sshHost, sshPort })).toBe(target);
+  });
+
+  test("keeps the ids of older projects to their organizations", async () => {
+    await using database = await aDatabase();
+    await migrate(
+      database.url,
+      ALL_MIGRATIONS.slice(
+        0,
+        ALL_MIGRATIONS.findIndex(({ name }) => name === "link_tokens"),
+      ),
+    );
+    const { sql } = database;
+    await sql`insert into organizations (id, name, slug, created_at) values ('org_1', 'A', 'a', now()), ('org_2', 'B', 'b', now())`;
+    await sql`
+      insert into projects (id, organization_id, name, slug, hostname, settings, location, created_at, updated_at,
+        search_text)
+      values ('prj_1', 'org_1', 'P', 'p', 'p.example.com', '{}', 'local', now(), now(), 'p')`;
+    await migrate(database.url);
+    await using world = await openStores({ url: database.url });
+    await world.projects.remove("org_1", "prj_1");
+    const foreign = projectOf({ organizationId: "org_2", id: "prj_1" });
+    expect(await world.projects.create(foreign, freeNameOf(foreign))).toBe("id_taken");
   });
 
   test("refuses a database that a newer version changed, and leaves it", async () => {
