@@ -70,7 +70,7 @@ interface Visit {
   readonly caller: Caller;
 }
 
-/** Facts about a request collected so far, for its log line. */
+/** Facts about a request, for its log line. */
 interface Seen {
   readonly requestId: string;
   path: string;
@@ -80,7 +80,6 @@ interface Seen {
 }
 
 const UNKNOWN = { method: "unknown", path: "unknown" };
-
 const CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
 /**
@@ -200,8 +199,8 @@ function reach(
   const { request, route } = visited;
   const response = app.fetch(reached);
   if (!isAboutDeployment(route)) return response;
-  const asked = { ...visited, reached, body, identify: () => identified(request, options.identify) };
-  return orFromCloud(response, asked, options.forward);
+  const identify = () => identified(request, options.identify);
+  return orFromCloud(response, { ...visited, reached, body, identify }, options.forward);
 }
 
 /** The length of the shortest origin after which Elysia looks for the path. */

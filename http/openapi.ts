@@ -1,3 +1,4 @@
+import { isAboutDeployment } from "./cloud/forward.ts";
 import { declaredRoutes, type DeclaredRoute } from "./access.ts";
 import type { Operation } from "./operation.ts";
 import { Problem } from "./problems.ts";
@@ -59,7 +60,8 @@ export function openapi(
 }
 
 /** Returns every error status that a route can respond with, except for bugs. */
-export function problemStatuses({ method, permission, operation, hooks }: DeclaredRoute): number[] {
+export function problemStatuses(route: DeclaredRoute): number[] {
+  const { method, permission, operation, hooks } = route;
   const changes = method !== "GET";
   const statuses = new Set([
     // A link token may come with an unreadable member.
@@ -69,6 +71,8 @@ export function problemStatuses({ method, permission, operation, hooks }: Declar
     ...(permission || changes ? [503] : []),
     ...(changes ? [413, 415] : []),
     ...(changes && permission ? [409] : []),
+    // It may be in the cloud.
+    ...(isAboutDeployment(route) ? [502] : []),
     ...(operation.problems ?? []),
   ]);
   return [...statuses].sort((a, b) => a - b);

@@ -1,7 +1,7 @@
 import { grantsOnProjects } from "../../domain/cloud/acting_member.ts";
 import { cloudNotLinked } from "../../domain/cloud/cloud_failures.ts";
 import { Failure, invalid, invalidField, notFound } from "../../domain/failure.ts";
-import { demand, type Principal } from "../../domain/identity/permission.ts";
+import { demand, type Grant, type Principal } from "../../domain/identity/permission.ts";
 import { type Project, sourceOf } from "../../domain/projects/project.ts";
 import type { UploadSession } from "../../domain/projects/upload.ts";
 import type { Users } from "../../ports/identity/users.ts";
@@ -49,7 +49,7 @@ export function deployToCloud(ports: DeployToCloudPorts) {
     await checkPromotable(project, request, upload);
     const cloud = await find(by.organizationId);
     if (!cloud) throw cloudNotLinked();
-    const actingMember = await act(by, grantsOnProjects(by, [project.id]));
+    const actingMember = await act(by, [...grantsOnProjects(by, [project.id]), ...grantsOnRepository(project)]);
     return inTime(once({ cloud, project, actingMember, request, route, upload }), takesLong);
   };
 
@@ -80,6 +80,12 @@ export function deployToCloud(ports: DeployToCloudPorts) {
     if (sourceOf(settings) === "upload")
       throw invalidField("uploadSessionId", "the project has no repository: upload its folder and name the session");
   }
+}
+
+/** The repository that a member who sees it has linked to a project is one that the cloud may read for it. */
+function grantsOnRepository({ settings: { gitAccess, gitOwner, gitRepo } }: Project): readonly Grant[] {
+  if (!gitAccess || !gitOwner || !gitRepo) return [];
+  return [{ resource: "githost", id: `${gitOwner}/${gitRepo}`, action: "read" }];
 }
 
 /** Returns where a request wants a project deployed: by itself, by its upload, or where the project is. */

@@ -3,6 +3,7 @@ import { deployToCloud } from "./deploy_to_cloud.ts";
 import { forwardDeployment } from "./forward_deployment.ts";
 import { listCloudDeployments } from "./list_cloud_deployments.ts";
 import { readCloudLink, removeCloudLink, setCloudLink } from "./cloud_link.ts";
+import { removeFromCloud } from "./remove_from_cloud.ts";
 
 export type CloudUseCases = ReturnType<typeof cloudUseCases>;
 
@@ -13,6 +14,7 @@ export function cloudUseCases(ports: ApplicationPorts) {
     forwardDeployment: forwardDeployment(ports),
     listCloudDeployments: listCloudDeployments(ports),
     readCloudLink: readCloudLink(ports),
+    removeFromCloud: removeFromCloud(ports),
     removeCloudLink: removeCloudLink(ports),
     setCloudLink: setCloudLink(ports),
   };

@@ -177,7 +177,7 @@ function making(access: Access, useCases: UseCases) {
           summary: "Deploy a linked project from its source",
           status: 202,
           answer: done({ data: Created }),
-          problems: [404, 409],
+          problems: [404, 409, 502],
         }),
       },
     )
@@ -196,7 +196,7 @@ function making(access: Access, useCases: UseCases) {
           name: "deployment.build_access",
           summary: "Deploy an uploaded folder, a linked project or the given services, and start the build",
           answer: DeploymentResponse,
-          problems: [404, 409],
+          problems: [404, 409, 502],
         }),
       },
     );

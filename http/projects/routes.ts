@@ -1,4 +1,5 @@
 import { Elysia, t } from "elysia";
+import type { CloudUseCases } from "../../application/cloud/use_cases.ts";
 import type { ProjectUseCases } from "../../application/projects/use_cases.ts";
 import type { ServiceUseCases } from "../../application/services/use_cases.ts";
 import type { Access } from "../access.ts";
@@ -31,7 +32,7 @@ import {
   VolumeView,
 } from "./schemas.ts";
 
-type UseCases = ProjectUseCases & Pick<ServiceUseCases, "listVolumes">;
+type UseCases = ProjectUseCases & Pick<ServiceUseCases, "listVolumes"> & Pick<CloudUseCases, "removeFromCloud">;
 
 const ProjectQuery = parameters({
   ...PageFields,
@@ -156,8 +157,10 @@ function changingProjects(access: Access, useCases: UseCases) {
     )
     .delete(
       "/:id",
-      async ({ principal, params, query }) => {
-        await useCases.removeProject(principal, params.id, { volumes: query.volumes === "true" });
+      async ({ principal, params, query, request }) => {
+        const volumes = query.volumes === "true";
+        await useCases.removeFromCloud(principal, params.id, { volumes, signal: request.signal });
+        await useCases.removeProject(principal, params.id, { volumes });
         return { success: true };
       },
       {
@@ -169,9 +172,9 @@ function changingProjects(access: Access, useCases: UseCases) {
           name: "project.remove",
           summary: "Delete a project with its variables, host names and deployments, and optionally its volumes",
           description:
-            "Cancels running deployments, stops all services, and responds once no server routes traffic to the project any more. After 50 seconds it responds with 503 and the code `removal_takes_long`, while the removal continues. Volumes stay by default. `volumes=true` deletes them with all their data, except for volumes that existed before. While Docker does not respond, the response is 503 and nothing is removed. If the project is deleted but a volume is still used by something else, the response is 409 with the code `volumes_left`.",
+            "Cancels running deployments, stops all services, and responds once no server routes traffic to the project any more. After 50 seconds it responds with 503 and the code `removal_takes_long`, while the removal continues. Volumes stay by default. `volumes=true` deletes them with all their data, except for volumes that existed before. While Docker does not respond, the response is 503 and nothing is removed. If the project is deleted but a volume is still used by something else, the response is 409 with the code `volumes_left`. A cloud project is deleted in the cloud first.",
           answer: Done,
-          problems: [404],
+          problems: [404, 502],
         }),
       },
     );
