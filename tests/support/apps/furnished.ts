@@ -27,8 +27,9 @@ export const MACHINE = {
   engine: inventoryOf([found({ name: "web" })]),
 };
 
-/** The host key that is pinned for the project of a furnished organization. */
+const PUBLIC_ADDRESS = "93.184.215.14";
 const CUSTOM_DOMAIN = "www.harbour.example.com";
+/** The host key that is pinned for the project of a furnished organization. */
 const HOST_KEY = {
   host: "git.example.com",
   key: "ssh-ed25519 AAAA",
@@ -48,13 +49,15 @@ type Furnishable = Callable & {
 /** The id of one resource of every kind in a furnished organization. */
 export type Furniture = Awaited<ReturnType<typeof furnish>>;
 
-/** Creates one resource of every kind in the first organization. */
+/** Creates one resource of every kind in the first organization; in cloud mode no cloud link, which is impossible. */
 export async function furnish({ call, owner, world }: Furnishable) {
   const id = async (method: string, path: string, body: unknown) => {
     const answer = await call(method, path, { token: owner, body });
     if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.text}`);
     return (answer.body.data?.id ?? answer.body.sessionId) as string;
   };
+  const { mode } = (await call("GET", "/api/health")).body;
+  world.nameRecords.set(SERVER.sshHost, { addresses: [PUBLIC_ADDRESS] });
   const hook = await furnishGitHost({ call, owner, world });
   const project = await id("POST", "/api/projects", { name: "Harbour", gitOwner: "acme", gitRepo: "harbour" });
   await id("POST", `/api/projects/${project}/deploy-key`, {});
@@ -68,7 +71,7 @@ export async function furnish({ call, owner, world }: Furnishable) {
   const scanned = await id("POST", "/api/projects/folder/session", {});
   await call("POST", `/api/projects/folder/upload/${scanned}`, { token: owner, raw: archive() });
   world.cloudApi.clouds.set("https://cloud.example.com", emptyCloud);
-  await id("PUT", "/api/cloud/link", { url: "https://cloud.example.com", token: "slp_cloud" });
+  if (mode !== "cloud") await id("PUT", "/api/cloud/link", { url: "https://cloud.example.com", token: "slp_cloud" });
   const { userId } = await member({ call, owner }, "viewer");
   const deployments = await furnishDeployments(world, await deploy(call, owner, project));
   return { project, domain, server, destination, token, upload, scanned, member: userId, hook, ...deployments };
