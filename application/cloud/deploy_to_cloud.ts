@@ -11,7 +11,8 @@ import { findUploadSession } from "../projects/uploads/find_upload_session.ts";
 import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.ts";
 import { actingFor } from "./acting_for.ts";
 import { findCloud, type FindCloudPorts } from "./find_cloud.ts";
-import { type CloudDeployment, promoteProject, type PromoteProjectPorts, type Promotion } from "./promote_project.ts";
+import { type CloudDeployment, promoteProject, type PromoteProjectPorts } from "./promote_project.ts";
+import type { Promotion } from "./promotion.ts";
 
 export interface DeployToCloudPorts extends FindCloudPorts, AnswerInTimePorts, PromoteProjectPorts {
   readonly adoptions: Adoptions;

@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/deployments/deployment.ts";
 import type { CloudApi } from "../../ports/cloud/cloud_api.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 import { cloudAnswer } from "./cloud_answer.ts";
-import type { Promotion } from "./promote_project.ts";
+import type { Promotion } from "./promotion.ts";
 
 export interface HandOverVariablesPorts {
   readonly cloudApi: CloudApi;

@@ -1,15 +1,13 @@
-import type { ActingMember } from "../../domain/cloud/acting_member.ts";
 import { cloudUnreadable } from "../../domain/cloud/cloud_failures.ts";
-import type { Project } from "../../domain/projects/project.ts";
 import type { UploadSession } from "../../domain/projects/upload.ts";
-import type { CloudAddress, CloudApi } from "../../ports/cloud/cloud_api.ts";
+import type { CloudApi } from "../../ports/cloud/cloud_api.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import type { UploadFiles } from "../../ports/projects/upload_files.ts";
 import type { UploadSessions } from "../../ports/projects/upload_sessions.ts";
 import type { Clock } from "../../ports/system/clock.ts";
-import type { DeployRequest } from "../deployments/deploy_project.ts";
 import { cloudAnswer } from "./cloud_answer.ts";
 import { cloudSettings } from "./cloud_settings.ts";
+import type { Promotion } from "./promotion.ts";
 import { handOverVariables, type HandOverVariablesPorts } from "./hand_over_variables.ts";
 
 export interface PromoteProjectPorts extends HandOverVariablesPorts {
@@ -22,17 +20,6 @@ export interface PromoteProjectPorts extends HandOverVariablesPorts {
 
 /** The cloud's answer to a deployment request. */
 export type CloudDeployment = Readonly<Record<string, unknown>>;
-
-/** A project on its way to the cloud. */
-export interface Promotion {
-  readonly cloud: CloudAddress;
-  readonly project: Project;
-  readonly actingMember: ActingMember;
-  readonly request: DeployRequest;
-  /** The cloud's route that starts the deployment. Both take the fields of a deployment request. */
-  readonly route: "/api/deployments" | "/api/deployments/build/access";
-  readonly upload: UploadSession | undefined;
-}
 
 /** Longest time for the transfer of an uploaded folder. */
 const TRANSFER_MS = 30 * 60_000;

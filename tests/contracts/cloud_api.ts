@@ -14,6 +14,16 @@ export interface CloudStage extends AsyncDisposable {
 
 const token = new Secret("slp_cloud_canary");
 
+function actingMemberOf(request: Request): Response {
+  return new Response(request.headers.get("slipway-acting-member") ?? "none");
+}
+
+/** Answers with the headers of the request, and with some that must not be passed on. */
+function headersOf(request: Request): Response {
+  const headers = { "set-cookie": "session=canary", "www-authenticate": "canary", "x-kept": "yes" };
+  return new Response(JSON.stringify([...request.headers]), { headers });
+}
+
 /** What every adapter of the cloud's API has to do. */
 export function cloudApiContract(
   name: string,
@@ -61,9 +71,8 @@ export function cloudApiContract(
         permissions: [],
         grants: [{ resource: "project", id: "prj_1", action: "read" }],
       } as const;
-      const respond = (request: Request) => new Response(request.headers.get("slipway-acting-member") ?? "none");
-      expect(readActingMember((await asked(respond, { headers, actingMember })).text)).toEqual(actingMember);
-      expect((await asked(respond, { headers })).text).toBe("none");
+      expect(readActingMember((await asked(actingMemberOf, { headers, actingMember })).text)).toEqual(actingMember);
+      expect((await asked(actingMemberOf, { headers })).text).toBe("none");
     });
 
     test("send() keeps credentials, cookies and facts about the connection of either side back", async () => {
@@ -76,11 +85,7 @@ export function cloudApiContract(
         "x-organization-id": "canary",
         "proxy-authorization": "canary",
       };
-      const respond = (request: Request) =>
-        new Response(JSON.stringify([...request.headers]), {
-          headers: { "set-cookie": "session=canary", "www-authenticate": "canary", "x-kept": "yes" },
-        });
-      const { response, text } = await asked(respond, { headers: new Headers(own) });
+      const { response, text } = await asked(headersOf, { headers: new Headers(own) });
       expect(text).not.toContain("canary.example");
       expect(text.replaceAll("slp_cloud_canary", "")).not.toContain("canary");
       expect(JSON.stringify([...response.headers])).not.toContain("canary");
