@@ -4,14 +4,15 @@ export interface Routed {
   readonly pathPrefix: string;
 }
 
-interface Entry<R> {
+/** A route of a host, and its path prefix without a slash at the end. */
+export interface HostEntry<R> {
   readonly prefix: string;
   readonly route: R;
 }
 
 /** Finds the route of a request by host and by the longest path prefix that ends at a segment boundary. */
 export class RouteTable<R extends Routed> {
-  #hosts = new Map<string, readonly Entry<R>[]>();
+  #hosts = new Map<string, readonly HostEntry<R>[]>();
   #owners = new Map<string, readonly R[]>();
 
   /** `host` may have a port and any case; `path` has no query string. */
@@ -45,6 +46,11 @@ export class RouteTable<R extends Routed> {
   clear(): void {
     this.#hosts = new Map();
     this.#owners = new Map();
+  }
+
+  /** Returns the routes of each host in the order in which they are tried. */
+  hosts(): Iterable<readonly [string, readonly HostEntry<R>[]]> {
+    return this.#hosts;
   }
 
   /** Returns all routes. */

@@ -24,6 +24,23 @@ describe("RouteTable", () => {
     expect(table.all()).toEqual([former]);
   });
 
+  test("hosts() lists the routes of each host in the order in which find() tries them", () => {
+    const table = new RouteTable();
+    const [all, api, later] = [
+      { hostname: "A.test", pathPrefix: "/" },
+      { hostname: "a.test.", pathPrefix: "/api/" },
+      { hostname: "a.test", pathPrefix: "/" },
+    ];
+    table.replace("a", [all, api]);
+    table.replace("b", [later]);
+    const entries = [
+      { prefix: "/api", route: api },
+      { prefix: "", route: later },
+      { prefix: "", route: all },
+    ];
+    expect([...table.hosts()]).toEqual([["a.test", entries]]);
+  });
+
   test("clear() forgets everything", () => {
     const table = new RouteTable();
     table.replace("a", [{ hostname: "a.test", pathPrefix: "" }]);

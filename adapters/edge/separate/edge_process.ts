@@ -1,9 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { EdgeRoute } from "../../../ports/domains/edge.ts";
 import { type EdgeNote, PROTOCOL, removeNote, writeNote } from "./edge_note.ts";
 import type { ThreadCommands } from "./edge_thread.ts";
 import { EdgeThreads, type EdgeThreadsOptions } from "./edge_threads.ts";
 import { aborted } from "../../shared/deadline.ts";
+import { keptWhereStarting } from "../kept_where_starting.ts";
 
 /** The commands that a server sends to an edge. */
 export interface EdgeCommands extends Omit<ThreadCommands, "listenTls"> {
@@ -66,7 +66,7 @@ function handlersFor(edge: EdgeThreads, stop: (command: EdgeCommands["stop"]) =>
   let servers = 0;
   return {
     load: ({ routes, certificates }) =>
-      edge.carryOut(["load", { routes: keptWhereStarting(edge, routes), certificates }]),
+      edge.carryOut(["load", { routes: keptWhereStarting(edge.routes(), routes), certificates }]),
     present: (change) => edge.carryOut(["present", change]),
     switch: (change) => edge.carryOut(["switch", change]),
     drained: (release) => edge.carryOut(["drained", release]),
@@ -81,18 +81,6 @@ function handlersFor(edge: EdgeThreads, stop: (command: EdgeCommands["stop"]) =>
       await Promise.race([Bun.sleep(ALIVE_MS), aborted(signal)]).finally(() => servers--);
     },
   };
-}
-
-/**
- * A starting server may not know yet what still runs: until then, routes in state `starting` keep their former target.
- */
-function keptWhereStarting(edge: EdgeThreads, routes: readonly EdgeRoute[]): readonly EdgeRoute[] {
-  const known = new Map(edge.routes().map((route) => [placeOf(route), route]));
-  return routes.map((route) => (route.target.kind === "starting" ? (known.get(placeOf(route)) ?? route) : route));
-}
-
-function placeOf({ hostname, pathPrefix, projectId }: EdgeRoute): string {
-  return JSON.stringify([hostname, pathPrefix, projectId]);
 }
 
 function knows(request: Request, token: string): boolean {

@@ -24,7 +24,7 @@ export interface TlsHost {
 }
 
 /** The name in the certificate for hosts that have none; no name of a host can end like this (RFC 2606). */
-const NO_HOST = "slipway.invalid";
+export const NO_HOST = "slipway.invalid";
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /** Accepts TLS connections and presents the certificate of the server name that each client asks for (SNI). */
