@@ -8,16 +8,28 @@ import type { Settings } from "./slipway_process.ts";
 
 const RENEWALS = 2;
 
+/** What is deployed. It has to answer with "It works". */
+export interface DeployedWork {
+  readonly files: Readonly<Record<string, string>>;
+  readonly startCommand?: string;
+}
+
+const SITE: DeployedWork = { files: { "index.html": "It works" } };
+
 /**
  * Has a certificate issued for an app, and renewed, by an authority that rejects nonces, while visitors ask for the app
  * over TLS all the time. Expects each certificate to be presented as soon as it is reported, the address of the app to be
  * shown as HTTPS, and no failed handshake. An edge that is a process of its own is to serve through a restart too.
  */
-export async function expectServedThroughRenewals(settings: Settings): Promise<void> {
+export async function expectServedThroughRenewals(
+  settings: Settings,
+  { files, startCommand }: DeployedWork = SITE,
+): Promise<void> {
   await using stage = await certifiedServer({ rejectedNonces: 30, settings });
   const { pebble, slipway } = stage;
-  await using source = await SourceFolder.of({ "index.html": "It works" });
-  const project = await TestProject.create(slipway, { name: "site", localPath: source.path });
+  await using source = await SourceFolder.of(files);
+  const command = startCommand === undefined ? {} : { startCommand };
+  const project = await TestProject.create(slipway, { name: "site", localPath: source.path, ...command });
   await project.deployed();
   await verifiedDomain(stage, { project });
   let latest = await stage.next();
