@@ -18,7 +18,8 @@ interface Ports {
 
 /**
  * Throughput of an app's page over TLS, compared with plain HTTP through the same edge, alternately, on connections that
- * are open before; and a renewal of the certificate while 500 connections are open, none of which may be dropped.
+ * are open before; the same through Caddy, where it is installed; and a renewal of the certificate while 500 connections
+ * are open, none of which may be dropped.
  */
 export async function edgeTls(): Promise<Result> {
   const app = start("bench/edge_app.ts", []);
@@ -29,6 +30,7 @@ export async function edgeTls(): Promise<Result> {
     const ports = { plain: Number(plain), tls: Number(tls) };
     const page = await compare(ports, "/page");
     const bare = await compare(ports, "/hello");
+    const caddy = Bun.which("caddy") ? await throughCaddy(appPort, ports.plain) : "not installed";
     const dropped = await droppedByRenewal(proxy, ports.tls);
     if (dropped > 0) throw new Error(`a renewal dropped ${dropped} of ${OPEN} connections`);
     return {
@@ -36,11 +38,23 @@ export async function edgeTls(): Promise<Result> {
       details:
         `TLS ${Math.round(page.ours)}/s, plain ${Math.round(page.other)}/s, ${CONNECTIONS} connections, ${page.spread}; ` +
         `five bytes: ${bare.ratio.toFixed(2)}, TLS ${Math.round(bare.ours)}/s, plain ${Math.round(bare.other)}/s; ` +
-        `renewal with ${OPEN} open connections: ${dropped} dropped`,
+        `renewal with ${OPEN} open connections: ${dropped} dropped; page by Caddy over TLS: ${caddy}`,
     };
   } finally {
     await stop(proxy);
     await stop(app);
+  }
+}
+
+/** Throughput of the page through Caddy over TLS, compared with plain HTTP through the own edge. */
+async function throughCaddy(appPort: string, plain: number): Promise<string> {
+  const program = start("bench/edge_caddy_program.ts", [appPort]);
+  try {
+    const [, , tls] = await printed(program, /(\d+) (\d+)\n/);
+    const { ratio, ours } = await compare({ plain, tls: Number(tls) }, "/page");
+    return `${ratio.toFixed(2)}, ${Math.round(ours)}/s`;
+  } finally {
+    await stop(program);
   }
 }
 
