@@ -71,11 +71,15 @@ function gitHostSettings(read: Settings) {
 
 /** Settings of the edge, the engine and the cloud. */
 function edgeSettings(read: Settings) {
+  const edge = read.word("EDGE", ["inside", "separate", "caddy"]);
+  // A port that the system chooses would be another one after each change of Caddy's configuration.
+  const min = edge === "caddy" ? 1 : 0;
   return {
-    edge: read.word("EDGE", ["inside", "separate"]),
+    edge,
+    caddyAdmin: read.caddyAdmin("CADDY_ADMIN", "http://127.0.0.1:2019"),
     edgeWorkers: read.number("EDGE_WORKERS", 1, { min: 1, max: 64 }),
-    edgePort: read.number("EDGE_PORT", 4480, { min: 0, max: 65_535 }),
-    edgeTlsPort: read.number("EDGE_TLS_PORT", 4443, { min: 0, max: 65_535 }),
+    edgePort: read.number("EDGE_PORT", 4480, { min, max: 65_535 }),
+    edgeTlsPort: read.number("EDGE_TLS_PORT", 4443, { min, max: 65_535 }),
     edgeHttpsRedirect: read.word("EDGE_HTTPS_REDIRECT", ["on", "off"]) === "on",
     edgeHstsSeconds: read.number("EDGE_HSTS_SECONDS", 0, { min: 0, max: 10 * 31_536_000 }),
     buildConcurrency: read.number("BUILD_CONCURRENCY", availableParallelism(), { min: 1, max: 1_000 }),

@@ -128,6 +128,17 @@ export class Settings {
     return value;
   }
 
+  /** Returns the address of Caddy's admin API, on this machine: static sites are proxied to a port of loopback. */
+  caddyAdmin(name: string, preset: string): string {
+    const value = this.text(name, preset).replace(/\/$/, "");
+    const isLocal = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(value) && URL.canParse(value);
+    if (!isLocal && !/^unix:\/[^/]/.test(value))
+      throw new BadSetting(
+        `${name} must be unix:/run/caddy/admin.sock or an address of this machine such as ${preset}`,
+      );
+    return value;
+  }
+
   secretUrl(name: string, protocols: readonly string[]): Secret | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;

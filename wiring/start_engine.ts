@@ -21,9 +21,8 @@ import { OutageWatch } from "../application/services/outage_watch.ts";
 import { reviveAdopted } from "../application/deployments/cleanup/revive_adopted.ts";
 import { sweepReleases } from "../application/deployments/cleanup/sweep_releases.ts";
 import type { CertificateState } from "../application/certificates/follow_certificates.ts";
-import { EdgeServer } from "../adapters/edge/edge_server.ts";
 import { noteFile, noteFiles } from "../adapters/edge/separate/edge_note.ts";
-import { stopEdge } from "../adapters/edge/separate/separate_edge.ts";
+import { SeparateEdge, stopEdge } from "../adapters/edge/separate/separate_edge.ts";
 import type { Config } from "../config.ts";
 import { loggedError } from "../domain/logged_error.ts";
 import type { openWorld } from "./open_world.ts";
@@ -125,7 +124,7 @@ async function takeEdgeAddress({ edge }: OpenWorld, config: Config): Promise<voi
   const { dataFolder, edgePort: port, edgeTlsPort: tlsPort, host } = config;
   const folder = join(dataFolder, "edge");
   const own = noteFile(folder, port);
-  if (edge instanceof EdgeServer) await stopEdge(own, { ifAlone: false });
+  if (!(edge instanceof SeparateEdge)) await stopEdge(own, { ifAlone: false });
   await Promise.all(
     noteFiles(folder)
       .filter((file) => file !== own)

@@ -62,6 +62,31 @@ describe("EDGE_TLS_PORT, EDGE_HTTPS_REDIRECT, EDGE_HSTS_SECONDS", () => {
   });
 });
 
+describe("CADDY_ADMIN", () => {
+  test.each(["http://127.0.0.1:2019", "http://localhost:2019", "http://[::1]:2019", "unix:/run/caddy/admin.sock"])(
+    "may be %s",
+    (value) => expect(readConfig({ EDGE: "caddy", CADDY_ADMIN: value }, "/srv").caddyAdmin).toBe(value),
+  );
+
+  test("is the address that Caddy has by default", () => {
+    expect(readConfig({}, "/srv").caddyAdmin).toBe("http://127.0.0.1:2019");
+  });
+
+  test.each([
+    "https://127.0.0.1:2019",
+    "http://caddy.example.com:2019",
+    "http://127.0.0.1:2019/config",
+    "unix:admin",
+    "x",
+  ])("refuses %s by name", (value) =>
+    expect(() => readConfig({ CADDY_ADMIN: value }, "/srv")).toThrow("CADDY_ADMIN must be "),
+  );
+
+  test.each(["EDGE_PORT", "EDGE_TLS_PORT"])("needs a number for %s", (name) => {
+    expect(() => readConfig({ EDGE: "caddy", [name]: "0" }, "/srv")).toThrow(`${name} must be a whole number from 1`);
+  });
+});
+
 describe("the certificate authority", () => {
   test("is Let's Encrypt by default, another one, or off", () => {
     expect(directory()).toBe("https://acme-v02.api.letsencrypt.org/directory");
