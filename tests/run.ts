@@ -57,6 +57,7 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
     failed: sum((each) => each.failed),
     skipped: sum((each) => each.skipped),
     failures: results.flatMap(({ failures }) => failures),
+    cpuSeconds: results.reduce((total, { cpuSeconds }) => total + cpuSeconds, 0),
   };
 }
 
@@ -123,7 +124,8 @@ class Lanes {
       const result = await runGroup(group, options);
       this.results.push(result);
       const seconds = ((performance.now() - start) / 1_000).toFixed(0);
-      say(`Group "${group.name}" took ${seconds} s: ${result.passed} tests passed and ${result.failed} failed`);
+      const took = `${seconds} s, ${result.cpuSeconds.toFixed(0)} s of them computing`;
+      say(`Group "${group.name}" took ${took}: ${result.passed} tests passed and ${result.failed} failed`);
       this.#signal.throwIfAborted();
     }
   }
@@ -151,7 +153,7 @@ async function main(): Promise<number> {
   process.env["TESTCONTAINERS_RYUK_DISABLED"] = "true";
   const words = process.argv.slice(2);
   const unknown = words.find((word) => word.startsWith("-") && word !== "--fast");
-  let total: GroupResult = { passed: 0, failed: 1, skipped: 0, failures: [] };
+  let total: GroupResult = { passed: 0, failed: 1, skipped: 0, failures: [], cpuSeconds: 0 };
   try {
     if (unknown !== undefined) throw new Error(`Cannot understand "${unknown}": usage is bin/test [--fast] [paths …]`);
     const paths = words.filter((word) => word !== "--fast");

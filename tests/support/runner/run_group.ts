@@ -17,6 +17,8 @@ export interface TestCount {
 /** The result of a group, with its failures. */
 export interface GroupResult extends TestCount {
   readonly failures: readonly TestFailure[];
+  /** The CPU time of its process and of the programs that this waited for, in seconds. */
+  readonly cpuSeconds: number;
 }
 
 /** Where and how long a group may run. */
@@ -47,10 +49,10 @@ export async function runGroup(group: TestGroup, options: RunOptions): Promise<G
   try {
     const kept = join(place, "output");
     const shown = options.output === "later" ? Bun.file(kept) : (options.output ?? "inherit");
-    const ok = await runTests(group, { ...options, report, shown, files });
+    const { ok, cpuSeconds } = await runTests(group, { ...options, report, shown, files });
     // Waits until everything is written: a pipe accepts only as much at once as its buffer holds.
     if (options.output === "later") await Bun.write(Bun.stdout, await readFile(kept));
-    return resultOf(group, await readFile(report, "utf8").catch(() => ""), ok);
+    return { ...resultOf(group, await readFile(report, "utf8").catch(() => ""), ok), cpuSeconds };
   } finally {
     // Deployed apps outlive the server that deployed them, as do leftovers of a killed test.
     await endProcessesIn(place);
@@ -64,7 +66,7 @@ type Shown = "inherit" | "ignore" | Bun.BunFile;
 async function runTests(
   { name, files }: TestGroup,
   options: RunOptions & { readonly report: string; readonly shown: Shown; readonly files: string },
-): Promise<boolean> {
+): Promise<{ readonly ok: boolean; readonly cpuSeconds: number }> {
   const { folder, timeout, signal, report, shown, files: TMPDIR, lane } = options;
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const command = [
@@ -93,7 +95,7 @@ async function runTests(
   clearTimeout(limit);
   signal.removeEventListener("abort", end);
   end();
-  return code === 0;
+  return { ok: code === 0, cpuSeconds: Number(tests.resourceUsage()?.cpuTime.total ?? 0) / 1e6 };
 }
 
 /** Kills every process of a group. */
@@ -118,7 +120,7 @@ export async function endProcessesIn(folder: string): Promise<void> {
   }
 }
 
-function resultOf({ name, files }: TestGroup, xml: string, ok: boolean): GroupResult {
+function resultOf({ name, files }: TestGroup, xml: string, ok: boolean): Omit<GroupResult, "cpuSeconds"> {
   const report = readTestReport(xml);
   const unsaid = (file: string, message: string) => ({ file, line: undefined, name, message });
   const silent = files
