@@ -5,12 +5,10 @@ import { APP, EngineScene, REPOSITORY, SITE } from "../support/apps/engine_scene
 import { eventually } from "../support/eventually.ts";
 import { shopProject, shopScene } from "../support/apps/service_scene.ts";
 import { SHOP_WORKS } from "../support/apps/shop_works.ts";
-import { sleeper } from "../support/faults/sleeper.ts";
+import { decisiveCalls, sleeper } from "../support/faults/sleeper.ts";
 
 // Each test runs a deployment hundreds of times.
 const LEASE_MS = 10_000;
-/** More calls than any of these works makes. */
-const MANY = 1_000;
 const AT_ONCE = 25;
 const LOOK_MS = 4;
 
@@ -155,16 +153,33 @@ async function stored({ memory }: EngineScene, { id, organizationId, projectId }
   };
 }
 
+/** The calls that a process makes for a work. */
+async function callsOf(work: Work): Promise<readonly string[]> {
+  await using scene = await work.open();
+  const ask = await work.prepare(scene);
+  await scene.rest();
+  scene.memory.clock.advance(1_000);
+  const id = await ask();
+  const process = sleeper(scene.world, Infinity);
+  scene.doomed(process.world);
+  const begun = work.meanwhile?.(scene, id);
+  const isReleased = () => process.calls.includes("deploymentQueue.release");
+  await scene.until(id, (deployment) => work.isOver(deployment) && isReleased());
+  await begun;
+  return process.calls;
+}
+
 describe("a process that is paused past its lease", () => {
   test.each(WORKS)("after any call, in the middle of $name, changes nothing any more", async (work) => {
+    const points = decisiveCalls(await callsOf(work));
+    expect(points.length).toBeGreaterThan(8);
     const slept: string[] = [];
-    for (let call = 1; call < MANY; call += AT_ONCE) {
-      const calls = Array.from({ length: AT_ONCE }, (_, index) => call + index);
-      const ats = await Promise.all(calls.map((number) => sleptAt(number, work)));
+    for (let start = 0; start < points.length; start += AT_ONCE) {
+      const some = points.slice(start, start + AT_ONCE);
+      const ats = await Promise.all(some.map((call) => sleptAt(call, work)));
       slept.push(...ats.filter((at) => at !== undefined));
-      if (ats.includes(undefined)) break;
     }
-    expect(slept.length).toBeGreaterThan(10);
-    expect(slept.length).toBeLessThan(MANY - 2);
+    // Work on several services takes turns that differ, and so may make fewer calls.
+    expect(slept.length).toBeGreaterThan(points.length / 2);
   });
 });

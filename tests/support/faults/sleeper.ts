@@ -76,6 +76,30 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "yamlReader.read",
 ]);
 
+/** Of these, the methods that change something in the database, or depend on the lease. */
+const WRITING: ReadonlySet<string> = new Set([
+  "serviceSets.write",
+  "deploymentEvents.append",
+  "deploymentQueue.overdue",
+  "deploymentQueue.release",
+  "deploymentQueue.renew",
+  "deploymentQueue.take",
+  "deployments.change",
+  "installation.noteContainers",
+  "liveReleases.activate",
+]);
+
+/**
+ * Returns the numbers of the calls of a process after which a pause can matter: each that changes something, and each
+ * that is followed by one with an effect outside the database. After any other, the process only reads again.
+ */
+export function decisiveCalls(calls: readonly string[]): readonly number[] {
+  const changes = (method: string | undefined) => method !== undefined && !HARMLESS.has(method);
+  return calls.flatMap((method, index) =>
+    changes(method) || WRITING.has(method) || changes(calls[index + 1]) ? [index + 1] : [],
+  );
+}
+
 /**
  * Wraps a world so that its process falls asleep right after this call number took effect. Until it wakes up, none of
  * its pending calls returns and it makes no new ones.
