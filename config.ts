@@ -88,7 +88,18 @@ function edgeSettings(read: Settings) {
     healthTimeoutSeconds: read.decimal("HEALTH_TIMEOUT_SECONDS", 60, { min: 1, max: 3_600 }),
     stopTimeoutSeconds: read.decimal("STOP_TIMEOUT_SECONDS", 10, { min: 0, max: 3_600 }),
     rollbackWindow: read.number("ROLLBACK_WINDOW", 5, { min: 0, max: 100 }),
-    cloudApiUrl: read.url("CLOUD_API_URL"),
-    cloudToken: read.secret("CLOUD_TOKEN"),
+    ...cloudSettings(read),
   };
+}
+
+/** The link of the whole installation to the hosted cloud. */
+function cloudSettings(read: Settings) {
+  const cloudApiUrl = read.url("CLOUD_API_URL");
+  const cloudToken = read.secret("CLOUD_TOKEN");
+  if (cloudApiUrl && !cloudToken) throw new BadSetting("CLOUD_API_URL needs CLOUD_TOKEN");
+  if (cloudToken && !cloudApiUrl) throw new BadSetting("CLOUD_TOKEN needs CLOUD_API_URL");
+  const isCloud = read.word("SLIPWAY_MODE", ["self-hosted", "cloud"]) === "cloud";
+  if (isCloud && cloudApiUrl)
+    throw new BadSetting("CLOUD_API_URL must not be set with SLIPWAY_MODE=cloud: a cloud is not linked to another");
+  return { cloudApiUrl, cloudToken };
 }

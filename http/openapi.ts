@@ -72,7 +72,7 @@ export function problemStatuses(route: DeclaredRoute): number[] {
     ...(changes ? [413, 415] : []),
     ...(changes && permission ? [409] : []),
     // It may be in the cloud.
-    ...(isAboutDeployment(route) ? [502] : []),
+    ...(isAboutDeployment(route) ? [429, 502] : []),
     ...(operation.problems ?? []),
   ]);
   return [...statuses].sort((a, b) => a - b);

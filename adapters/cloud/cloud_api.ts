@@ -1,6 +1,5 @@
 import { cloudAway, cloudUnreadable } from "../../domain/cloud/cloud_failures.ts";
-import { ACTING_MEMBER, writeActingMember } from "../../domain/cloud/acting_member.ts";
-import { passedHeaders } from "../../domain/cloud/passed_headers.ts";
+import { cloudRequestHeaders, cloudResponseHeaders } from "../../domain/cloud/passed_headers.ts";
 import type { CloudAddress, CloudApi, CloudRequest } from "../../ports/cloud/cloud_api.ts";
 
 /** The longest that a route of the API takes to begin its answer, with some to spare. */
@@ -51,19 +50,18 @@ async function sent(cloud: CloudAddress, request: CloudRequest, signal: AbortSig
 }
 
 function headersOf({ token }: CloudAddress, { headers: given, actingMember }: CloudRequest): Headers {
-  const headers = passedHeaders(given ?? new Headers());
-  headers.set("authorization", `Bearer ${token.reveal()}`);
-  if (actingMember) headers.set(ACTING_MEMBER, writeActingMember(actingMember));
+  const headers = cloudRequestHeaders(given, { token, actingMember });
   if (!headers.has("accept-encoding")) headers.set("accept-encoding", "identity");
   return headers;
 }
 
 function passedOn({ body, headers, status, type }: Response): Response {
-  if ((status >= 300 && status < 400 && status !== 304) || type === "opaqueredirect") {
+  const isRedirect = (status >= 300 && status < 400 && status !== 304) || type === "opaqueredirect";
+  if (isRedirect || status < 200 || status > 599) {
     void body?.cancel();
     throw cloudUnreadable();
   }
-  return new Response(body, { status, headers: passedHeaders(headers) });
+  return new Response(body, { status, headers: cloudResponseHeaders(headers) });
 }
 
 interface Watch {

@@ -1,6 +1,5 @@
-import { ACTING_MEMBER, writeActingMember } from "../../domain/cloud/acting_member.ts";
 import { cloudAway, cloudUnreadable } from "../../domain/cloud/cloud_failures.ts";
-import { passedHeaders } from "../../domain/cloud/passed_headers.ts";
+import { cloudRequestHeaders, cloudResponseHeaders } from "../../domain/cloud/passed_headers.ts";
 import type { CloudAddress, CloudApi, CloudRequest } from "../../ports/cloud/cloud_api.ts";
 
 /** A simulated cloud: functions that tests set answer, by the cloud's own address. */
@@ -12,9 +11,7 @@ export class MemoryCloudApi implements CloudApi {
     signal.throwIfAborted();
     const cloud = this.clouds.get(url);
     if (!cloud) throw cloudAway();
-    const headers = passedHeaders(request.headers ?? new Headers());
-    headers.set("authorization", `Bearer ${token.reveal()}`);
-    if (actingMember) headers.set(ACTING_MEMBER, writeActingMember(actingMember));
+    const headers = cloudRequestHeaders(request.headers, { token, actingMember });
     const aborted = Promise.withResolvers<never>();
     const abort = () => aborted.reject(signal.reason);
     signal.addEventListener("abort", abort);
@@ -22,7 +19,7 @@ export class MemoryCloudApi implements CloudApi {
       const answer = cloud(new Request(`${url}${path}`, { method, headers, body, signal }));
       const { status, headers: given, body: text } = await Promise.race([answer, aborted.promise]);
       if (status >= 300 && status < 400) throw cloudUnreadable();
-      return new Response(text, { status, headers: passedHeaders(given) });
+      return new Response(text, { status, headers: cloudResponseHeaders(given) });
     } finally {
       signal.removeEventListener("abort", abort);
     }

@@ -17,7 +17,7 @@ export class MemoryProjects implements Projects {
 
   async list(
     organizationId: string,
-    { ids, search = "", serverId, location }: ProjectFilter,
+    { ids, search = "", serverId, inCloud = false }: ProjectFilter,
     page: Page,
   ): Promise<Listing<Project>> {
     const wanted = search.toLowerCase();
@@ -26,7 +26,7 @@ export class MemoryProjects implements Projects {
       .filter((project) => project.organizationId === organizationId)
       .filter(({ id }) => !ids || ids.includes(id))
       .filter((project) => !serverId || (project.location === "server" && project.serverId === serverId))
-      .filter((project) => !location || project.location === location)
+      .filter(({ settings }) => !inCloud || settings.inCloud === true)
       .filter(({ name, slug }) => name.toLowerCase().includes(wanted) || slug.toLowerCase().includes(wanted));
     return newestFirst(rows, page, BY_CREATION);
   }

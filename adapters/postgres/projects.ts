@@ -36,19 +36,19 @@ export class PostgresProjects implements Projects {
 
   async list(
     organizationId: string,
-    { ids, search, serverId, location }: ProjectFilter,
+    { ids, search, serverId, inCloud = false }: ProjectFilter,
     page: Page,
   ): Promise<Listing<Project>> {
     return readKnownPage(
       this.#database,
-      { key: JSON.stringify([organizationId, ids, search, serverId, location]), page, memory: this.#pages },
+      { key: JSON.stringify([organizationId, ids, search, serverId, inCloud]), page, memory: this.#pages },
       (sql) => ({
         columns: projectColumns(sql),
         version: sql`id || ' ' || xmin`,
         from: sql`projects where organization_id = ${organizationId}
           ${ids ? sql`and id = any (${ids}::text[])` : sql``}
           ${serverId ? sql`and location = 'server' and server_id = ${serverId}` : sql``}
-          ${location ? sql`and location = ${location}` : sql``}
+          ${inCloud ? sql`and settings @> '{"inCloud": true}'` : sql``}
           ${search ? sql`and strpos(search_text, ${search.toLowerCase()}) > 0` : sql``}`,
         order: sql`created_at desc, id desc`,
       }),

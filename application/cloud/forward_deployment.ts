@@ -1,14 +1,18 @@
-import { grantsOnDeployment } from "../../domain/cloud/acting_member.ts";
+import { type ActingMember, grantsOnDeployment } from "../../domain/cloud/acting_member.ts";
+import { cloudUnreadable } from "../../domain/cloud/cloud_failures.ts";
+import { FORWARDED } from "../../domain/cloud/passed_headers.ts";
 import { isId } from "../../domain/id.ts";
 import { demand, type Permission, type Principal } from "../../domain/identity/permission.ts";
 import type { CloudAddress, CloudApi, CloudRequest } from "../../ports/cloud/cloud_api.ts";
 import type { Users } from "../../ports/identity/users.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import { actingFor } from "./acting_for.ts";
-import { checkLinkWorks, cloudAnswer } from "./cloud_answer.ts";
+import { readCloudAnswer } from "./cloud_answer.ts";
+import { cloudProjectOf } from "./cloud_project_of.ts";
 import { findCloud, type FindCloudPorts } from "./find_cloud.ts";
+import { handOverProject, type HandOverProjectPorts } from "./hand_over_project.ts";
 
-export interface ForwardDeploymentPorts extends FindCloudPorts {
+export interface ForwardDeploymentPorts extends FindCloudPorts, HandOverProjectPorts {
   readonly cloudApi: CloudApi;
   readonly mode: "self-hosted" | "cloud";
   readonly projects: Projects;
@@ -27,8 +31,9 @@ export interface ForwardedResponse {
   readonly check: (by: Principal) => void;
 }
 
-/** The number of deployments whose projects are remembered. */
-const REMEMBERED = 10_000;
+/** The routes that start a build. */
+const BUILDS = /\/(?:redeploy|build)(?:\?|$)/;
+const HAND_OVER_MS = 30_000;
 
 /**
  * Forwards a request about a deployment that is not known here to the cloud, if it belongs to one of the organization's
@@ -38,52 +43,55 @@ const REMEMBERED = 10_000;
 export function forwardDeployment(ports: ForwardDeploymentPorts) {
   const find = findCloud(ports);
   const act = actingFor(ports);
-  /** The project of a deployment never changes. */
-  const projectIds = new Map<string, string>();
+  const handOver = handOverProject(ports);
+  const projectOf = cloudProjectOf(ports);
   return async function (by: Principal, request: DeploymentRequest): Promise<ForwardedResponse | undefined> {
     const { deploymentId: id, permissions, ...forwarded } = request;
-    const cloud = ports.mode === "cloud" || !isId("dep", id) ? undefined : await find(by.organizationId);
+    // What another Slipway has sent here is not passed on again: links in a circle would never end.
+    const isHere = ports.mode === "cloud" || !isId("dep", id) || request.headers?.has(FORWARDED);
+    if (isHere || !(await hasCloudProjects(by))) return undefined;
+    const cloud = await find(by.organizationId);
     const projectId = cloud && (await projectOf(by, cloud, request));
     if (!cloud || projectId === undefined) return undefined;
     const check = (principal: Principal) =>
       permissions.forEach((permission) => demand(principal, permission, { id, projectId }));
     check(by);
     const actingMember = await act(by, grantsOnDeployment(by, { id, projectId }));
+    if (BUILDS.test(request.path) && request.method === "POST")
+      await handedOver(by, cloud, { projectId, actingMember });
     const response = await ports.cloudApi.send(cloud, { ...forwarded, actingMember });
-    await checkLinkWorks(response);
-    return { response, check };
+    return { response: await checked(response), check };
   };
 
-  /** Returns the cloud project of a deployment; `undefined` if this organization has no such deployment. */
-  async function projectOf(
-    { organizationId }: Principal,
-    cloud: CloudAddress,
-    request: DeploymentRequest,
-  ): Promise<string | undefined> {
-    const key = `${organizationId} ${cloud.url} ${request.deploymentId}`;
-    const projectId = projectIds.get(key) ?? (await askedFor(cloud, request));
-    if (projectId === undefined) return undefined;
-    const project = await ports.projects.find(organizationId, projectId);
-    if (project?.location !== "cloud") return undefined;
-    if (projectIds.size >= REMEMBERED) projectIds.clear();
-    projectIds.set(key, projectId);
-    return projectId;
+  async function hasCloudProjects({ organizationId }: Principal): Promise<boolean> {
+    const { total } = await ports.projects.list(organizationId, { inCloud: true }, { page: 1, perPage: 1 });
+    return total > 0;
   }
 
-  async function askedFor(
+  /** A build uses the variables and settings of the project as they are when it starts. */
+  async function handedOver(
+    { organizationId }: Principal,
     cloud: CloudAddress,
-    { deploymentId, signal, headers }: DeploymentRequest,
-  ): Promise<string | undefined> {
-    const requestId = headers?.get("x-request-id");
-    const response = await ports.cloudApi.send(cloud, {
-      method: "GET",
-      path: `/api/deployments/${deploymentId}`,
-      ...(requestId && { headers: new Headers({ "x-request-id": requestId }) }),
-      signal,
-    });
-    if (response.status === 404) return void (await response.body?.cancel());
-    const { data } = await cloudAnswer(response);
-    const projectId = typeof data === "object" && data !== null && "projectId" in data ? data.projectId : undefined;
-    return typeof projectId === "string" && isId("prj", projectId) ? projectId : undefined;
+    { projectId, actingMember }: { readonly projectId: string; readonly actingMember: ActingMember },
+  ): Promise<void> {
+    const project = await ports.projects.find(organizationId, projectId);
+    if (project) await handOver({ cloud, project, actingMember }, AbortSignal.timeout(HAND_OVER_MS));
   }
+}
+
+/**
+ * Returns a response that is safe to pass on. JSON is read whole, so that what is cut becomes an error; streams of text
+ * and events are passed on as they arrive; anything else is nothing that the cloud's API says.
+ */
+async function checked(response: Response): Promise<Response> {
+  const { headers, status } = response;
+  if (status === 204) return response;
+  const media = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  if (media === "application/json") {
+    const { text } = await readCloudAnswer(response);
+    return new Response(text, { status, headers });
+  }
+  if (response.ok && (media === "text/plain" || media === "text/event-stream")) return response;
+  await readCloudAnswer(response);
+  throw cloudUnreadable();
 }

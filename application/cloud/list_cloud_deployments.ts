@@ -1,5 +1,5 @@
-import { type ActingMember, grantsOnProjects } from "../../domain/cloud/acting_member.ts";
-import { cloudNotLinked, cloudUnreadable } from "../../domain/cloud/cloud_failures.ts";
+import { type ActingMember, grantsOnDeployments, grantsOnProjects } from "../../domain/cloud/acting_member.ts";
+import { CLOUD_UNLINKED, cloudUnreadable } from "../../domain/cloud/cloud_failures.ts";
 import { Failure, invalidField } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import type { Listing } from "../../domain/page.ts";
@@ -57,17 +57,18 @@ export function listCloudDeployments(ports: ListCloudDeploymentsPorts) {
   ): Promise<CloudListing | undefined> {
     if (ports.mode === "cloud") return undefined;
     const ids = projectId === undefined ? {} : { ids: [projectId] };
-    const { items } = await ports.projects.list(by.organizationId, { ...ids, location: "cloud" }, ALL);
-    const grants = grantsOnProjects(
+    const { items } = await ports.projects.list(by.organizationId, { ...ids, inCloud: true }, ALL);
+    const onProjects = grantsOnProjects(
       by,
       items.map(({ id }) => id),
     );
+    const grants = items.length === 0 ? [] : [...onProjects, ...grantsOnDeployments(by)];
     if (grants.length === 0) return undefined;
     if (count > MOST)
       throw invalidField("page", `with cloud projects, only the newest ${MOST} can be listed. Filter them by project`);
     try {
       const cloud = await find(by.organizationId);
-      if (!cloud) throw cloudNotLinked();
+      if (!cloud) return { items: [], total: 0, missing: CLOUD_UNLINKED };
       const query = new URLSearchParams(filter);
       const starts = Array.from(
         { length: Math.ceil(grants.length / PROJECTS_AT_ONCE) },
@@ -98,7 +99,7 @@ export function listCloudDeployments(ports: ListCloudDeploymentsPorts) {
       const request = { method: "GET", path: `/api/deployments?${query}`, limitMs: LIMIT_MS, signal: asked.signal };
       const answer = await cloudAnswer(await ports.cloudApi.send(cloud, { ...request, actingMember: asked.member }));
       const { data, total } = answer;
-      if (!Array.isArray(data) || !data.every(isListed) || typeof total !== "number") throw cloudUnreadable();
+      if (!Array.isArray(data) || !data.every(isListed) || !isCount(total)) throw cloudUnreadable();
       items.push(...data);
       if (items.length >= Math.min(asked.count, total) || data.length === 0) return { items, total };
     }
@@ -107,6 +108,10 @@ export function listCloudDeployments(ports: ListCloudDeploymentsPorts) {
 
 function sumOf(parts: readonly Listing<unknown>[]): number {
   return parts.reduce((sum, { total }) => sum + total, 0);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function isListed(value: unknown): value is ListedInCloud {

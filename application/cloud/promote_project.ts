@@ -1,4 +1,6 @@
 import { cloudUnreadable } from "../../domain/cloud/cloud_failures.ts";
+import { isId } from "../../domain/id.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import type { UploadSession } from "../../domain/projects/upload.ts";
 import type { CloudApi } from "../../ports/cloud/cloud_api.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
@@ -6,11 +8,10 @@ import type { UploadFiles } from "../../ports/projects/upload_files.ts";
 import type { UploadSessions } from "../../ports/projects/upload_sessions.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import { cloudAnswer } from "./cloud_answer.ts";
-import { cloudSettings } from "./cloud_settings.ts";
 import type { Promotion } from "./promotion.ts";
-import { handOverVariables, type HandOverVariablesPorts } from "./hand_over_variables.ts";
+import { handOverProject, type HandOverProjectPorts } from "./hand_over_project.ts";
 
-export interface PromoteProjectPorts extends HandOverVariablesPorts {
+export interface PromoteProjectPorts extends HandOverProjectPorts {
   readonly clock: Clock;
   readonly cloudApi: CloudApi;
   readonly projects: Projects;
@@ -30,18 +31,19 @@ const TRANSFER_MS = 30 * 60_000;
  * project is marked as a cloud project here.
  */
 export function promoteProject(ports: PromoteProjectPorts) {
-  const handOver = handOverVariables(ports);
+  const handOver = handOverProject(ports);
   return async function (promotion: Promotion): Promise<CloudDeployment> {
     const { request, route, upload } = promotion;
-    const { id, name, slug, organizationId, settings } = promotion.project;
+    const { id, organizationId } = promotion.project;
     const signal = AbortSignal.timeout(TRANSFER_MS);
-    await asked(promotion, "/api/projects/ensure", { projectId: id, name, slug, ...cloudSettings(settings) }, signal);
     await handOver(promotion, signal);
     const uploadSessionId = upload && (await sentUpload(promotion, upload, signal));
     const { deployTarget: _target, serverId: _server, buildStrategy: _strategy, ...wanted } = request;
     const answer = await asked(promotion, route, { ...wanted, ...(uploadSessionId && { uploadSessionId }) }, signal);
+    checkStarted(answer, id);
     const place = { location: "cloud", serverId: null } as const;
-    await ports.projects.change(organizationId, id, { at: ports.clock.now(), change: () => ({ place }) });
+    const change = ({ settings }: Project) => ({ place, settings: { ...settings, inCloud: true } });
+    await ports.projects.change(organizationId, id, { at: ports.clock.now(), change });
     if (upload) await discard(upload);
     return answer;
   };
@@ -82,4 +84,13 @@ export function promoteProject(ports: PromoteProjectPorts) {
     await ports.uploadSessions.remove(organizationId, userId, id);
     await ports.uploadFiles.discard(id).catch(() => {});
   }
+}
+
+/** Throws unless the cloud has started a deployment of this project. */
+function checkStarted({ data, ...fields }: CloudDeployment, projectId: string): void {
+  const { deployment_id: id, project_id: ofProject = projectId } = {
+    ...fields,
+    ...(data as object | undefined),
+  } as Record<string, unknown>;
+  if (typeof id !== "string" || !isId("dep", id) || ofProject !== projectId) throw cloudUnreadable();
 }

@@ -14,7 +14,7 @@ export interface RemoveFromCloudPorts extends FindCloudPorts {
 }
 
 /**
- * Deletes the cloud's part of a project, if it runs in the cloud; without a link to the cloud there is nothing to ask.
+ * Deletes the cloud's copy of a project, if there is one; without a link to the cloud there is nothing to ask.
  * Rejects, so that the project stays, when the cloud does not answer.
  */
 export function removeFromCloud(ports: RemoveFromCloudPorts) {
@@ -27,7 +27,7 @@ export function removeFromCloud(ports: RemoveFromCloudPorts) {
     { volumes = false, signal }: { readonly volumes?: boolean; readonly signal: AbortSignal },
   ): Promise<void> {
     const project = await find(by, id, "project:admin");
-    const cloud = project.location === "cloud" ? await cloudOf(by.organizationId) : undefined;
+    const cloud = project.settings.inCloud ? await cloudOf(by.organizationId) : undefined;
     if (!cloud) return;
     const actingMember = await act(by, [{ resource: "project", id, action: "admin" }]);
     const path = `/api/projects/${id}${volumes ? "?volumes=true" : ""}`;

@@ -10,6 +10,7 @@ import type {
   Environment,
   Trigger,
 } from "../../domain/deployments/deployment.ts";
+import { type Failure, invalid } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import type { Secret } from "../../domain/secret.ts";
@@ -65,6 +66,7 @@ export interface NewDeployment {
  */
 export function makeDeployment({ clock, deployments }: MakeDeploymentPorts) {
   return async function (project: Project, fields: NewDeployment): Promise<Deployment> {
+    if (project.location === "cloud") throw runsInCloud();
     const at = clock.now();
     const { values, secretKeys } = fields.recorded ?? { values: new Map<string, Secret>(), secretKeys: [] };
     const deployment = { ...deploymentOf(project, fields, at), secretKeys };
@@ -72,6 +74,12 @@ export function makeDeployment({ clock, deployments }: MakeDeploymentPorts) {
     if (deployment.held) events.push(waitingLine(deployment, at));
     return deployments.create(deployment, { environment: values, events, ...serviceSetOf(fields) });
   };
+}
+
+function runsInCloud(): Failure {
+  const sentence =
+    "Cannot deploy this here: its project runs in the cloud. Deploy the project again, there or with deployTarget local";
+  return invalid("target_unsupported", sentence);
 }
 
 function serviceSetOf({ serviceSet, given }: NewDeployment): { readonly serviceSet?: ServiceSet } {

@@ -38,6 +38,16 @@ export function grantsOnProjects(by: Principal, projectIds: readonly string[]): 
   });
 }
 
+/** Returns the grants of a principal that name single deployments, as far as they count. */
+export function grantsOnDeployments(by: Principal): readonly Grant[] {
+  const named = [...by.grants, ...(by.narrowing?.grants ?? [])].filter(({ resource }) => resource === "deployment");
+  const ids = new Set(named.map(({ id }) => id).filter((id) => id !== "*" && id !== ""));
+  return [...ids].flatMap((id) => {
+    const action = ACTIONS.findLast((each) => allows(by, `deployment:${each}`, { id }));
+    return action ? [{ resource: "deployment" as const, id, action }] : [];
+  });
+}
+
 /** Returns the most that a principal may do with one deployment and its project, as grants. */
 export function grantsOnDeployment(by: Principal, deployment: { readonly id: string; readonly projectId: string }) {
   const { id, projectId } = deployment;

@@ -15,6 +15,10 @@ export function cloudUnreadable(options?: FailureOptions): Failure {
   return new Failure("remote_failed", "cloud_unreadable", sentence, options);
 }
 
+/** Why the deployments of cloud projects are missing from a list, where there is no link to a cloud any more. */
+export const CLOUD_UNLINKED =
+  "The organization is not linked to the cloud any more. An owner sets the link with PUT /api/cloud/link";
+
 /** The failure of a request that needs a link to the hosted cloud, where there is none. */
 export function cloudNotLinked(): Failure {
   const sentence =

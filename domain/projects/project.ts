@@ -46,6 +46,8 @@ export interface ProjectSettings {
   readonly healthPath?: string;
   readonly requireApproval?: boolean;
   readonly runtime?: RuntimeName;
+  /** Whether the linked cloud has a copy of it, also after it was moved back. */
+  readonly inCloud?: boolean;
   /** Host paths, and engine names of volumes, that its services may mount; only an admin may change them. */
   readonly hostPaths?: readonly string[];
 }

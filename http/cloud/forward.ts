@@ -1,10 +1,17 @@
 import type { DeploymentRequest, ForwardedResponse } from "../../application/cloud/forward_deployment.ts";
 import { whileAllowed } from "../../application/deployments/while_allowed.ts";
+import { Failure } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import type { Caller, DeclaredRoute } from "../access.ts";
 import { failureCode } from "../problems.ts";
 
 const RECHECK_MS = 2_000;
+/** How many streams of one member, and of all, are forwarded at a time. */
+const MOST_OF_MEMBER = 32;
+const MOST_OF_ALL = 128;
+
+/** The number of forwarded streams by member. */
+const streams = new Map<string, number>();
 
 /** Forwards a request to the hosted cloud; `undefined` if the deployment is not there either. */
 export type Forward = (by: Principal, request: DeploymentRequest) => Promise<ForwardedResponse | undefined>;
@@ -52,22 +59,27 @@ export async function orFromCloud(
     body: body ? new TextDecoder().decode(body) : null,
     signal: request.signal,
   });
-  return forwarded ? forwardedResponse(forwarded, identify) : response;
+  return forwarded ? forwardedResponse(forwarded, identify, caller.principal.userId) : response;
 }
 
 /**
  * Returns the cloud's response for the client. What is streamed to a client ends soon after its credential, or its
  * permission, does.
  */
-function forwardedResponse({ response, check }: ForwardedResponse, identify: () => Promise<Principal>): Response {
+function forwardedResponse(
+  { response, check }: ForwardedResponse,
+  identify: () => Promise<Principal>,
+  userId: string,
+): Response {
   const { body, headers, status } = response;
   const isStream = !headers.get("content-type")?.startsWith("application/json");
   if (!body || !isStream) return response;
+  countStream(userId, body);
   const left = new AbortController();
   const chunks = whileAllowed(
     async () => check(await identify()),
     RECHECK_MS,
-    (done) => chunksOf(body, AbortSignal.any([done, left.signal])),
+    (done) => chunksOf(body, AbortSignal.any([done, left.signal]), userId),
   );
   const passed = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -82,7 +94,23 @@ function forwardedResponse({ response, check }: ForwardedResponse, identify: () 
   return new Response(passed, { status, headers });
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array>, done: AbortSignal): AsyncGenerator<Uint8Array> {
+/** Counts a stream of a member, until `chunksOf` has ended. Each occupies one of the process's connections. */
+function countStream(userId: string, body: ReadableStream<Uint8Array>): void {
+  const own = streams.get(userId) ?? 0;
+  const all = streams.values().reduce((sum, count) => sum + count, 0);
+  if (own >= MOST_OF_MEMBER || all >= MOST_OF_ALL) {
+    void body.cancel();
+    const sentence = "Cannot open another stream to the cloud: close others first, or read the logs instead";
+    throw new Failure("throttled", "too_many_streams", sentence, { retryAfter: 10 });
+  }
+  streams.set(userId, own + 1);
+}
+
+async function* chunksOf(
+  body: ReadableStream<Uint8Array>,
+  done: AbortSignal,
+  userId: string,
+): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const end = () => void reader.cancel().catch(() => {});
   done.addEventListener("abort", end);
@@ -95,5 +123,8 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, done: AbortSignal): A
   } finally {
     done.removeEventListener("abort", end);
     end();
+    const others = (streams.get(userId) ?? 1) - 1;
+    if (others > 0) streams.set(userId, others);
+    else streams.delete(userId);
   }
 }

@@ -177,7 +177,7 @@ const UNSET = Object.fromEntries(Object.keys(fields).map((key) => [key, null])) 
 /** Converts a project for the API. Every setting is present, `null` where it is not set. */
 export function projectView(project: Project) {
   const { id, name, slug, organizationId, hostname, activeDeploymentId, location, serverId } = project;
-  const { gitAccess: _, gitSubmodules: __, localPathByAdmin: ___, ...settings } = project.settings;
+  const { gitAccess: _, gitSubmodules: __, inCloud: ___, localPathByAdmin: ____, ...settings } = project.settings;
   return {
     id,
     name,

@@ -25,8 +25,8 @@ export interface CloudRequest {
 /** The API of the hosted cloud. */
 export interface CloudApi {
   /**
-   * Sends a request with the token of the link and resolves to the cloud's response as it is, whatever its status, but
-   * without headers about the connection or cookies. Its body is streamed; cancelling it, or aborting the signal, ends
+   * Sends a request with the token of the link and resolves to the cloud's response, whatever its status, with only those
+   * headers that describe it. Its body is streamed; cancelling it, or aborting the signal, ends
    * the request at the cloud too. Redirects are not followed. Rejects with an `unavailable` failure, code
    * `cloud_away`, when the cloud cannot be reached or does not answer in time.
    */

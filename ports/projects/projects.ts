@@ -1,6 +1,6 @@
 import type { DomainName } from "../../domain/domains/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Project, ProjectLocation, ProjectSettings } from "../../domain/projects/project.ts";
+import type { Project, ProjectSettings } from "../../domain/projects/project.ts";
 
 /** Filter of a project list. */
 export interface ProjectFilter {
@@ -10,8 +10,8 @@ export interface ProjectFilter {
   readonly search?: string;
   /** Only those that run on this server. */
   readonly serverId?: string;
-  /** Only those that run there. */
-  readonly location?: ProjectLocation;
+  /** Only those of which the linked cloud has a copy. */
+  readonly inCloud?: boolean;
 }
 
 /** Changes to a project. Absent fields stay. */

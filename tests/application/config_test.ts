@@ -11,7 +11,8 @@ function directory(value?: string) {
 
 describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
   const read = (value: string) => {
-    const { publicUrl, cloudApiUrl } = readConfig({ [name]: value }, "/srv");
+    const withToken = name === "CLOUD_API_URL" && { CLOUD_TOKEN: "slp_x" };
+    const { publicUrl, cloudApiUrl } = readConfig({ [name]: value, ...withToken }, "/srv");
     return name === "PUBLIC_URL" ? publicUrl : cloudApiUrl;
   };
 
@@ -224,4 +225,15 @@ describe("the settings of the git host", () => {
       expect(String((error as Error).message)).not.toMatch(/swordfish|\n/);
     }
   });
+});
+
+test.each([
+  [{ CLOUD_API_URL: "https://cloud.example.com" }, "CLOUD_API_URL needs CLOUD_TOKEN"],
+  [{ CLOUD_TOKEN: "swordfish" }, "CLOUD_TOKEN needs CLOUD_API_URL"],
+  [
+    { SLIPWAY_MODE: "cloud", CLOUD_API_URL: "https://cloud.example.com", CLOUD_TOKEN: "swordfish" },
+    "CLOUD_API_URL must not be set with SLIPWAY_MODE=cloud",
+  ],
+])("refuses a link that cannot work", (given, expected) => {
+  expect(() => readConfig(given, "/srv")).toThrow(expected);
 });

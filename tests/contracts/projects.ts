@@ -28,6 +28,7 @@ const EVERY_SETTING: Required<ProjectSettings> = {
   gitUrl: "ssh://git@example.com/shop.git",
   localPath: '/srv/it\'s "here"',
   gitAccess: true,
+  inCloud: true,
   gitSubmodules: true,
   localPathByAdmin: true,
   autoDeploy: true,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { member } from "../support/apps/app.ts";
-import { linkedApps, type LinkedApps } from "../support/apps/linked_apps.ts";
+import { CLOUD_URL, linkedApps, type LinkedApps } from "../support/apps/linked_apps.ts";
 
 /** Promotes a project with an uploaded site; resolves to its ids. */
 async function promoted({ home, cloud }: LinkedApps, body: object = {}) {
@@ -14,6 +14,10 @@ async function promoted({ home, cloud }: LinkedApps, body: object = {}) {
 }
 
 const READS = ["", "/logs", "/logs?limit=2&since=1", "/build", "/info", "/usage", "/stream"];
+
+function endlessEvents(): Response {
+  return new Response(new ReadableStream(), { headers: { "content-type": "text/event-stream" } });
+}
 
 describe("a deployment of a cloud project", () => {
   test("is read through the installation exactly as in the cloud", async () => {
@@ -33,7 +37,7 @@ describe("a deployment of a cloud project", () => {
     );
   });
 
-  test("is changed there: pin, redeploy, rollback, restart, cancel, delete, and unsuitable bodies", async () => {
+  test("is changed there: pin, redeploy, rollback, cancel, delete, and unsuitable bodies", async () => {
     await using apps = await linkedApps();
     const { home, cloud } = apps;
     const { id, projectId } = await promoted(apps);
@@ -92,7 +96,119 @@ describe("a deployment of a cloud project", () => {
     expect((await apps.cloud.call("POST", `/api/deployments/${id}/redeploy`, { ...call, body: {} })).status).toBe(403);
   });
 
-  test("of another project of the cloud, or of another organization here, is not found", async () => {
+  test.each([
+    [
+      "503 of its own",
+      () =>
+        Response.json(
+          { success: false, error: "Busy", code: "decision_takes_long" },
+          { status: 503, headers: { "retry-after": "10" } },
+        ),
+      503,
+      "decision_takes_long",
+    ],
+    ["502 of a proxy", () => new Response("<h1>Bad gateway</h1>", { status: 502 }), 503, "cloud_away"],
+    [
+      "a page",
+      () => new Response("<script>1</script>", { headers: { "content-type": "text/html" } }),
+      502,
+      "cloud_unreadable",
+    ],
+    [
+      "JSON that is cut",
+      () => new Response('{"data":', { headers: { "content-type": "application/json" } }),
+      502,
+      "cloud_unreadable",
+    ],
+    ["an error that is none", () => Response.json({ no: "error" }, { status: 500 }), 502, "cloud_unreadable"],
+  ] as const)("that the cloud answers with %s gets a clear answer", async (_, respond, status, code) => {
+    await using apps = await linkedApps();
+    const { id } = await promoted(apps);
+    expect((await apps.home.get(`/${id}`)).status).toBe(200);
+    apps.home.world.cloudApi.clouds.set(CLOUD_URL, respond);
+    const answer = await apps.home.post(`/${id}/keep`);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    if (code === "decision_takes_long") expect(answer.headers.get("retry-after")).toBe("10");
+  });
+
+  test("is built with the variables and settings that the project has here by then", async () => {
+    await using apps = await linkedApps();
+    const { home, cloud } = apps;
+    const { id, projectId } = await promoted(apps);
+    const body = { upserts: [{ key: "LATER", value: "1" }] };
+    await home.call("PATCH", `/api/projects/${projectId}/env`, { token: home.owner, body });
+    const redeployed = await home.post(`/${id}/redeploy`, { useExistingCommit: true });
+    await cloud.settled(redeployed.body.deployment_id);
+    expect([...(await cloud.world.deployments.environment(redeployed.body.deployment_id)).keys()]).toContain("LATER");
+  });
+
+  test("keeps what ran here before from being deployed here again", async () => {
+    await using apps = await linkedApps();
+    const { home } = apps;
+    const projectId = await home.project();
+    const local = await home.deploy(projectId);
+    await home.settled(local);
+    await home.post("/build/access", { projectId, deployTarget: "cloud" });
+    for (const path of ["redeploy", "rollback"]) {
+      const answer = await home.post(`/${local}/${path}`);
+      expect([answer.status, answer.body.code]).toEqual([400, "target_unsupported"]);
+    }
+    expect((await home.post("/build/access", { projectId, deployTarget: "local" })).status).toBe(200);
+  });
+
+  test("is not asked for by another Slipway: links in a circle end", async () => {
+    await using apps = await linkedApps();
+    const { id } = await promoted(apps);
+    const call = { token: apps.home.owner, headers: { "slipway-forwarded": "1" } };
+    expect((await apps.home.call("GET", `/api/deployments/${id}`, call)).status).toBe(404);
+  });
+
+  test("that nobody has costs no request to the cloud where no project is there", async () => {
+    await using apps = await linkedApps();
+    apps.disconnect();
+    const answer = await apps.home.get("/dep_01kdvdna00zxqnn8c1dx1088q6");
+    expect([answer.status, answer.body.code]).toEqual([404, "deployment_not_found"]);
+  });
+
+  test("is streamed to a member a limited number of times", async () => {
+    await using apps = await linkedApps();
+    const { id } = await promoted(apps);
+    await apps.home.get(`/${id}`);
+    apps.home.world.cloudApi.clouds.set(CLOUD_URL, endlessEvents);
+    const headers = { authorization: `Bearer ${apps.home.owner}` };
+    const open = () =>
+      apps.home.handle(new Request(`http://slipway.test/api/deployments/${id}/stream`, { headers }), "");
+    const opened = await Promise.all(Array.from({ length: 40 }, open));
+    const accepted = opened.filter(({ status }) => status === 200);
+    expect([accepted.length, opened.find(({ status }) => status !== 200)?.status]).toEqual([32, 429]);
+    for (const { body } of accepted) await body!.cancel();
+    const again = await open();
+    expect(again.status).toBe(200);
+    await again.body!.cancel();
+  });
+
+  test("can be read here also after the project was moved back, and is deleted with it", async () => {
+    await using apps = await linkedApps();
+    const { home, cloud } = apps;
+    const projectId = await home.project();
+    const there = (await home.post("/build/access", { projectId, deployTarget: "cloud" })).body.deployment_id;
+    await home.settled((await home.post("/build/access", { projectId, deployTarget: "local" })).body.deployment_id);
+    expect((await home.get(`/${there}`)).status).toBe(200);
+    expect((await home.get("")).body.total).toBe(2);
+    await home.call("DELETE", `/api/projects/${projectId}`, { token: home.owner });
+    expect((await cloud.call("GET", `/api/projects/${projectId}`, { token: cloud.owner })).status).toBe(404);
+  });
+
+  test("is listed for a member whose grant names it alone", async () => {
+    await using apps = await linkedApps();
+    const { id } = await promoted(apps);
+    const grants = [{ resource: "deployment", id, action: "read" }];
+    const guest = await member(apps.home, "restricted", { grants });
+    const { data, cloud } = (await apps.home.get("", guest.token)).body;
+    expect([data.map((each: { id: string }) => each.id), cloud.complete]).toEqual([[id], true]);
+  });
+
+  test("of another project of the cloud is not found", async () => {
     await using apps = await linkedApps();
     const foreign = await apps.cloud.deploy(await apps.cloud.project());
     const answer = await apps.home.get(`/${foreign}`);

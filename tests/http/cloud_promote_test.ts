@@ -85,7 +85,9 @@ describe("promoting to the cloud", () => {
     expect((await project(apps, id)).location).toBe("cloud");
     expect(await Array.fromAsync(home.world.uploadFiles.stored())).toEqual([]);
     const again = await home.post("/build/access", { projectId: id, uploadSessionId });
-    expect(again.status).toBe(404);
+    expect(again.body).toEqual(answer.body);
+    const other = await home.post("/build/access", { projectId: await home.project({}), uploadSessionId });
+    expect(other.status).toBe(404);
   });
 
   test.each([
@@ -123,6 +125,25 @@ describe("promoting to the cloud", () => {
     const answer = await apps.home.post("/build/access", { projectId: id, deployTarget: "cloud" });
     expect([answer.status, answer.body.details[0].path]).toEqual([400, "uploadSessionId"]);
     expect((await apps.cloud.call("GET", "/api/projects", { token: apps.cloud.owner })).body.total).toBe(0);
+  });
+
+  test("takes nothing that is no deployment for one, and repeats no token that the cloud echoes", async () => {
+    await using apps = await linkedApps();
+    const id = await apps.home.project();
+    const body = { projectId: id, deployTarget: "cloud" };
+    for (const answer of [
+      { success: true },
+      { success: true, deployment_id: 5 },
+      { success: true, deployment_id: "x" },
+    ]) {
+      failAt(apps, /build/, () => Response.json(answer));
+      expect((await apps.home.post("/build/access", body)).body.code).toBe("cloud_unreadable");
+    }
+    const echo = { success: false, error: `bad Bearer ${apps.linkToken}`, code: "bad_token" };
+    failAt(apps, /build/, () => Response.json(echo, { status: 400 }));
+    const answer = await apps.home.post("/build/access", body);
+    expect([answer.body.code, answer.body.error]).toEqual(["bad_token", "The hosted cloud answers: bad Bearer slp_…"]);
+    expect((await project(apps, id)).location).toBe("local");
   });
 
   test("needs project:write here, and deployment:write afterwards", async () => {

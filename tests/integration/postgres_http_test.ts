@@ -7,6 +7,7 @@ import { callers, furnish, goodRequest, MACHINE } from "../support/apps/furnishe
 import { fuzzRoutes } from "../support/inputs/fuzz_routes.ts";
 import { CANARY } from "../support/inputs/odd_requests.ts";
 import { postgresApp } from "../support/database/postgres_app.ts";
+import { emptyCloud } from "../support/servers/empty_cloud.ts";
 import { dump } from "../support/database/query.ts";
 
 const SEED = 20_260_214;
@@ -50,6 +51,7 @@ describe("over PostgreSQL", () => {
   test("no secret is readable in the database", async () => {
     await using app = await postgresApp({ replace: { passwords: new ArgonPasswords() } });
     const { call, owner: token } = app;
+    app.world.cloudApi.clouds.set("https://cloud.example.com", emptyCloud);
     const secrets = {
       variable: canary(),
       "plain variable": canary(),

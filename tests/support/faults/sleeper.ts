@@ -94,10 +94,13 @@ const WRITING: ReadonlySet<string> = new Set([
  * that is followed by one with an effect outside the database. After any other, the process only reads again.
  */
 export function decisiveCalls(calls: readonly string[]): readonly number[] {
-  const changes = (method: string | undefined) => method !== undefined && !HARMLESS.has(method);
   return calls.flatMap((method, index) =>
-    changes(method) || WRITING.has(method) || changes(calls[index + 1]) ? [index + 1] : [],
+    hasEffect(method) || WRITING.has(method) || hasEffect(calls[index + 1]) ? [index + 1] : [],
   );
+}
+
+function hasEffect(method: string | undefined): boolean {
+  return method !== undefined && !HARMLESS.has(method);
 }
 
 /**
