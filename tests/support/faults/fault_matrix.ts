@@ -151,8 +151,8 @@ async function isCancelled(server: FaultyServer, { next, project }: StruckProjec
 async function begun({ gate }: FaultyServer, work: HeldWork, { sign, afterMs }: Strike): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const before = gate.watch;
-  gate.watch = (bytes) => {
-    before?.(bytes);
+  gate.watch = (bytes, client) => {
+    before?.(bytes, client);
     if (bytes.includes(sign) && bytes.includes(work.id)) resolve();
   };
   await work.begin();

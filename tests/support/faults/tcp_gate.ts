@@ -5,7 +5,9 @@ import { testPort } from "../servers/test_port.ts";
 export interface TcpGate extends AsyncDisposable {
   readonly port: number;
   /** Gets the bytes that clients send, before they are forwarded. */
-  watch: ((bytes: Buffer) => void) | undefined;
+  watch: ((bytes: Buffer, client: Socket) => void) | undefined;
+  /** Gets the bytes that are sent to a client, before they are forwarded. */
+  watchAnswers: ((bytes: Buffer, client: Socket) => void) | undefined;
   /** Breaks every connection and refuses new ones. */
   shut(): Promise<void>;
   /** Accepts connections again. */
@@ -32,7 +34,8 @@ export async function tcpGate(target: number | (() => number)): Promise<TcpGate>
     ] as const) {
       sockets.add(from);
       from.on("data", (bytes: Buffer) => {
-        if (from === client) gate.watch?.(bytes);
+        if (from === client) gate.watch?.(bytes, client);
+        else gate.watchAnswers?.(bytes, client);
         to.write(bytes);
       });
       from.on("error", () => to.destroy());
@@ -47,6 +50,7 @@ export async function tcpGate(target: number | (() => number)): Promise<TcpGate>
   const gate: TcpGate = {
     port,
     watch: undefined,
+    watchAnswers: undefined,
     async open() {
       server = createServer(passOn);
       const listening = Promise.withResolvers<void>();

@@ -34,3 +34,17 @@ export async function readUntil(reader: Reader, wanted: string): Promise<string>
 export async function readToEnd(reader: Reader): Promise<void> {
   while (!(await reader.read()).done);
 }
+
+/** Reads complete frames up to a limit or to the end. Skips comments. */
+export async function readFrames(reader: Reader, limit: number): Promise<string[]> {
+  const decoder = new TextDecoder();
+  const seen: string[] = [];
+  for (let text = ""; seen.length < limit;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    const parts = (text + decoder.decode(value, { stream: true })).split("\n\n");
+    text = parts.pop()!;
+    seen.push(...parts.filter((part) => part.startsWith("id: ")));
+  }
+  return seen.slice(0, limit);
+}
