@@ -180,8 +180,8 @@ describe("a self-hosted server that is linked to a cloud", () => {
   });
 
   /** Opens the event stream of a deployment here. */
-  async function opened(...given: Parameters<LinkedServers["stream"]>): Promise<Reader> {
-    const response = await servers.stream(...given);
+  async function opened(of: Promoted, asked: Omit<Asked, "of" | "path"> = {}): Promise<Reader> {
+    const response = await servers.send("GET", { of, path: "/stream", ...asked });
     if (response.status !== 200 || !response.body) throw new Error(await response.text());
     return response.body.getReader();
   }
@@ -192,8 +192,8 @@ describe("a self-hosted server that is linked to a cloud", () => {
     const lengths = randomInput("cuts of a forwarded stream");
     for (let cuts = 0; seen.at(-1)?.includes("event: end") !== true; cuts++) {
       const cut = new AbortController();
-      const since = Number(/^id: (\d+)/.exec(seen.at(-1) ?? "")?.[1] ?? 0);
-      const reader = await opened(of, { since, signal: cut.signal });
+      const since = /^id: (\d+)/.exec(seen.at(-1) ?? "")?.[1] ?? "0";
+      const reader = await opened(of, { headers: { "last-event-id": since }, signal: cut.signal });
       seen.push(...(await readFrames(reader, cuts < CUTS ? 1 + lengths.below(40) : Number.POSITIVE_INFINITY)));
       cut.abort();
     }
@@ -210,7 +210,7 @@ describe("a self-hosted server that is linked to a cloud", () => {
     await readUntil(leaving, "queued");
     const first = servers.wire.last;
     const { id, token } = await servers.tokenWith(["deployment:read"]);
-    const revoked = await opened(of, { token });
+    const revoked = await opened(of, { headers: { authorization: `Bearer ${token}` } });
     await readUntil(revoked, "queued");
     const second = servers.wire.last;
     expect([first, second].map(({ client }) => client.destroyed)).toEqual([false, false]);

@@ -10,8 +10,8 @@ export interface Exchange {
   answer: string;
 }
 
-/** Called when the cloud has begun to answer a request, before the client gets to see anything of it. */
-export type OnAnswer = (exchange: Exchange) => void;
+/** Called with each part of an answer of the cloud, before the client gets to see it. */
+export type OnAnswer = (exchange: Exchange) => unknown;
 
 const REQUEST = /^([A-Z]+ \S+) HTTP\/1\.1\r\n/;
 
@@ -63,8 +63,8 @@ export class CloudWire implements AsyncDisposable {
   #answered(text: string, client: Socket): void {
     const exchange = this.#current.get(client);
     if (!exchange) return;
-    if (exchange.answer === "") this.onAnswer?.(exchange);
     exchange.answer += text;
+    this.onAnswer?.(exchange);
   }
 }
 

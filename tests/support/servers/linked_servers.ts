@@ -28,6 +28,7 @@ export interface Asked {
   readonly path: string;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
 }
 
 /** Headers about one connection. */
@@ -90,10 +91,11 @@ export class LinkedServers implements AsyncDisposable {
     return this.#earlierLogs + programs.map(({ stdout, stderr }) => stdout + stderr).join("\n");
   }
 
-  /** Sends a request about a deployment as an owner; resolves to the answer, with one character per byte (latin1). */
-  async ask(method: string, { of, path, body, headers }: Asked, where: "home" | "cloud" = "home") {
+  /** Sends a request about a deployment, as an owner unless its headers say otherwise. */
+  async send(method: string, asked: Asked, where: "home" | "cloud" = "home"): Promise<Response> {
     const { address, owner } = this[where];
-    const response = await fetch(`${address}/api/deployments/${of.id}${path}`, {
+    const { of, path, body, headers, signal } = asked;
+    return fetch(`${address}/api/deployments/${of.id}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${owner}`,
@@ -102,21 +104,17 @@ export class LinkedServers implements AsyncDisposable {
         ...headers,
       },
       ...(body && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
       keepalive: false,
     });
+  }
+
+  /** Sends a request about a deployment; resolves to the whole answer, with one character per byte (latin1). */
+  async ask(method: string, asked: Asked, where: "home" | "cloud" = "home") {
+    const response = await this.send(method, asked, where);
     const text = Buffer.from(await response.arrayBuffer()).toString("latin1");
     this.answers.push(text, JSON.stringify([...response.headers]));
     return { status: response.status, headers: toldHeaders(response.headers), body: text };
-  }
-
-  /** Opens the event stream of a deployment through the self-hosted server. */
-  async stream(
-    { id }: Pick<Promoted, "id">,
-    { token = this.home.owner, since = 0, signal }: { token?: string; since?: number; signal?: AbortSignal } = {},
-  ): Promise<Response> {
-    const headers = { authorization: `Bearer ${token}`, "last-event-id": String(since) };
-    const url = `${this.home.address}/api/deployments/${id}/stream`;
-    return fetch(url, { headers, keepalive: false, ...(signal && { signal }) });
   }
 
   /** Kills the cloud. */
