@@ -31,6 +31,7 @@ const OF_RESPONSE = [
   "last-modified",
   "retry-after",
   "vary",
+  "x-accel-buffering",
 ];
 
 /** Returns the headers of a request to the hosted cloud. */
