@@ -1,4 +1,5 @@
 import type { Secret } from "../../domain/secret.ts";
+import type { CloudAddress } from "../../ports/cloud/cloud_api.ts";
 import type { CloudLink, CloudLinks } from "../../ports/cloud/cloud_links.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
@@ -15,8 +16,9 @@ export class MemoryCloudLinks implements CloudLinks {
     return copied(this.#tables.cloudLinks.get(organizationId)?.link);
   }
 
-  async token(organizationId: string): Promise<Secret | undefined> {
-    return this.#tables.cloudLinks.get(organizationId)?.token;
+  async address(organizationId: string): Promise<CloudAddress | undefined> {
+    const stored = this.#tables.cloudLinks.get(organizationId);
+    return stored && { url: stored.link.url, token: stored.token };
   }
 
   async put(link: CloudLink, token: Secret): Promise<void> {

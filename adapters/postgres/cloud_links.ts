@@ -1,4 +1,5 @@
 import type { Secret } from "../../domain/secret.ts";
+import type { CloudAddress } from "../../ports/cloud/cloud_api.ts";
 import type { CloudLink, CloudLinks } from "../../ports/cloud/cloud_links.ts";
 import type { Vault } from "../../ports/system/vault.ts";
 import type { Database } from "./database.ts";
@@ -22,12 +23,14 @@ export class PostgresCloudLinks implements CloudLinks {
     return row && { organizationId, url: row.url, updatedAt: row.updated_at };
   }
 
-  async token(organizationId: string): Promise<Secret | undefined> {
+  async address(organizationId: string): Promise<CloudAddress | undefined> {
     const [row] = await this.#database.run(
-      (sql) => sql<{ sealed_token: string }[]>`
-        select sealed_token from cloud_links where organization_id = ${organizationId}`,
+      (sql) => sql<{ url: string; sealed_token: string }[]>`
+        select url, sealed_token from cloud_links where organization_id = ${organizationId}`,
     );
-    return row && this.#vault.open(row.sealed_token, sealedPlace(SEALED_COLUMNS.cloudToken, organizationId));
+    if (!row) return undefined;
+    const place = sealedPlace(SEALED_COLUMNS.cloudToken, organizationId);
+    return { url: row.url, token: await this.#vault.open(row.sealed_token, place) };
   }
 
   async put({ organizationId, url, updatedAt }: CloudLink, token: Secret): Promise<void> {

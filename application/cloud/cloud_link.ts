@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/system/clock.ts";
 import type { CloudApi } from "../../ports/cloud/cloud_api.ts";
 import type { CloudLinks } from "../../ports/cloud/cloud_links.ts";
 import { checkLink, type LinkState, linkState } from "./check_link.ts";
-import { findLink, type FindCloudPorts } from "./find_cloud.ts";
+import { findCloud, type FindCloudPorts } from "./find_cloud.ts";
 import { refusePrivateHost, type RefusePrivateHostPorts } from "../domains/refuse_private_host.ts";
 
 /** A link as its owner sees it. */
@@ -23,11 +23,12 @@ export interface ReadCloudLinkPorts extends FindCloudPorts {
 
 /** Returns an organization's link to the hosted cloud, without its token, and whether it works; owners only. */
 export function readCloudLink(ports: ReadCloudLinkPorts) {
-  const find = findLink(ports);
+  const find = findCloud(ports);
   const stateOf = linkState(ports);
   return async function (by: Principal, signal: AbortSignal): Promise<ReadCloudLink> {
     demand(by, "organization:admin");
-    const { cloud, link } = await find(by.organizationId);
+    const { organizationId } = by;
+    const [cloud, link] = await Promise.all([find(organizationId), ports.cloudLinks.find(organizationId)]);
     if (!cloud) throw notFound("cloud link");
     const source = link ? "organization" : "installation";
     return { url: cloud.url, source, state: await stateOf(cloud, signal), updatedAt: link?.updatedAt ?? null };

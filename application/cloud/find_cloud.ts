@@ -1,5 +1,5 @@
 import type { CloudAddress } from "../../ports/cloud/cloud_api.ts";
-import type { CloudLink, CloudLinks } from "../../ports/cloud/cloud_links.ts";
+import type { CloudLinks } from "../../ports/cloud/cloud_links.ts";
 
 export interface FindCloudPorts {
   readonly cloudLinks: CloudLinks;
@@ -8,24 +8,8 @@ export interface FindCloudPorts {
 }
 
 /** Returns the cloud that an organization is linked to: by a link of its own, else by that of the installation. */
-export function findCloud(ports: FindCloudPorts) {
-  const find = findLink(ports);
+export function findCloud({ cloudLinks, cloudPreset }: FindCloudPorts) {
   return async function (organizationId: string): Promise<CloudAddress | undefined> {
-    return (await find(organizationId)).cloud;
+    return (await cloudLinks.address(organizationId)) ?? cloudPreset;
   };
-}
-
-/** Returns the cloud that an organization is linked to, with its own link if it has one. */
-export function findLink({ cloudLinks, cloudPreset }: FindCloudPorts) {
-  return async function (organizationId: string): Promise<FoundLink> {
-    const link = await cloudLinks.find(organizationId);
-    const token = link && (await cloudLinks.token(organizationId));
-    return link && token ? { link, cloud: { url: link.url, token } } : { link: undefined, cloud: cloudPreset };
-  };
-}
-
-/** A cloud, and the organization's own link to it. */
-export interface FoundLink {
-  readonly cloud: CloudAddress | undefined;
-  readonly link: CloudLink | undefined;
 }

@@ -49,14 +49,15 @@ export function forwardDeployment(ports: ForwardDeploymentPorts) {
     const { deploymentId: id, permissions, ...forwarded } = request;
     // What another Slipway has sent here is not passed on again: links in a circle would never end.
     const isHere = ports.mode === "cloud" || !isId("dep", id) || request.headers?.has(FORWARDED);
-    if (isHere || !(await hasCloudProjects(by))) return undefined;
-    const cloud = await find(by.organizationId);
+    if (isHere) return undefined;
+    const [cloud, member, isPossible] = await Promise.all([find(by.organizationId), act(by, []), hasCloudProjects(by)]);
+    if (!isPossible) return undefined;
     const projectId = cloud && (await projectOf(by, cloud, request));
     if (!cloud || projectId === undefined) return undefined;
     const check = (principal: Principal) =>
       permissions.forEach((permission) => demand(principal, permission, { id, projectId }));
     check(by);
-    const actingMember = await act(by, grantsOnDeployment(by, { id, projectId }));
+    const actingMember = { ...member, grants: grantsOnDeployment(by, { id, projectId }) };
     if (BUILDS.test(request.path) && request.method === "POST")
       await handedOver(by, cloud, { projectId, actingMember });
     const response = await ports.cloudApi.send(cloud, { ...forwarded, actingMember });

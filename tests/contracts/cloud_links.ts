@@ -28,18 +28,19 @@ export function cloudLinksContract(
       expect(Bun.inspect(found)).not.toContain("swordfish");
     });
 
-    test.each(oddTexts)("token() returns %j unchanged", async (text) => {
+    test.each(oddTexts)("address() returns the token %j unchanged", async (text) => {
       const { organizationId } = await aLink(text);
-      const token = await world().cloudLinks.token(organizationId);
+      const { url, token } = (await world().cloudLinks.address(organizationId))!;
+      expect(url).toBe("https://cloud.example.com/base");
       expect(token).toBeInstanceOf(Secret);
-      expect(token!.reveal()).toBe(text);
+      expect(token.reveal()).toBe(text);
     });
 
-    test("find(), token() and remove() find nothing for an organization without a link", async () => {
+    test("find(), address() and remove() find nothing for an organization without a link", async () => {
       await aLink();
       for (const id of [(await anOrganization(world())).id, newId("org")]) {
         expect(await world().cloudLinks.find(id)).toBeUndefined();
-        expect(await world().cloudLinks.token(id)).toBeUndefined();
+        expect(await world().cloudLinks.address(id)).toBeUndefined();
         expect(await world().cloudLinks.remove(id)).toBe(false);
       }
     });
@@ -49,24 +50,23 @@ export function cloudLinksContract(
       const next = { ...link, url: "https://other.example.com", updatedAt: minutes(2) };
       await world().cloudLinks.put(next, new Secret("new"));
       expect(await world().cloudLinks.find(link.organizationId)).toEqual(next);
-      expect((await world().cloudLinks.token(link.organizationId))!.reveal()).toBe("new");
+      expect((await world().cloudLinks.address(link.organizationId))!.token.reveal()).toBe("new");
       expect(await world().cloudLinks.find(other.organizationId)).toEqual(other);
-      expect((await world().cloudLinks.token(other.organizationId))!.reveal()).toBe("theirs");
+      expect((await world().cloudLinks.address(other.organizationId))!.token.reveal()).toBe("theirs");
     });
 
-    test("concurrent put() calls store one complete link", async () => {
-      const { id: organizationId } = await anOrganization(world());
-      await Promise.all(
-        [1, 2, 3, 4].map((number) =>
-          world().cloudLinks.put(
-            { organizationId, url: `https://${number}.example.com`, updatedAt: minutes(number) },
-            new Secret(`token ${number}`),
-          ),
+    test("address() returns no token with another address during concurrent put() calls", async () => {
+      const { organizationId } = await aLink("token cloud");
+      const puts = [1, 2, 3, 4].map((number) =>
+        world().cloudLinks.put(
+          { organizationId, url: `https://${number}.example.com/base`, updatedAt: minutes(number) },
+          new Secret(`token ${number}`),
         ),
       );
-      const { url } = (await world().cloudLinks.find(organizationId))!;
-      const token = (await world().cloudLinks.token(organizationId))!.reveal();
-      expect(url).toBe(`https://${token.slice("token ".length)}.example.com`);
+      const reads = puts.map(() => world().cloudLinks.address(organizationId));
+      await Promise.all(puts);
+      for (const found of [...(await Promise.all(reads)), await world().cloudLinks.address(organizationId)])
+        expect(found!.url).toBe(`https://${found!.token.reveal().slice("token ".length)}.example.com/base`);
     });
 
     test("remove() removes a link once", async () => {
@@ -74,7 +74,7 @@ export function cloudLinksContract(
       const outcomes = await Promise.all([1, 2, 3].map(() => world().cloudLinks.remove(organizationId)));
       expect(outcomes.filter(Boolean)).toHaveLength(1);
       expect(await world().cloudLinks.find(organizationId)).toBeUndefined();
-      expect(await world().cloudLinks.token(organizationId)).toBeUndefined();
+      expect(await world().cloudLinks.address(organizationId)).toBeUndefined();
     });
   });
 }

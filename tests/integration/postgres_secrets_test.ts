@@ -130,7 +130,7 @@ async function reveal(world: PostgresWorld, stored: Stored) {
     previewVariable: (await world.variables.reveal(projectId, "preview")).get("KEY_0")?.reveal(),
     password: credentials?.sshPassword?.reveal(),
     privateKey: credentials?.sshPrivateKey?.reveal(),
-    cloud: (await world.cloudLinks.token(organizationId))?.reveal(),
+    cloud: (await world.cloudLinks.address(organizationId))?.token.reveal(),
     oauth: [grant?.token.reveal(), grant?.refreshToken?.reveal()],
     deviceCode: (await world.connectAttempts.device(organizationId, userId))?.deviceCode.reveal(),
     hook: (await world.repositoryHooks.secret(organizationId, REPOSITORY))?.reveal(),
@@ -213,7 +213,7 @@ describe("secrets in PostgreSQL", () => {
     await sql`update servers set sealed_password = sealed_private_key`;
     await expect(world.servers.credentials(stored.organizationId, stored.serverId)).rejects.toMatchObject(UNREADABLE);
     await sql`update cloud_links set sealed_token = (select sealed_value from variables limit 1)`;
-    await expect(world.cloudLinks.token(stored.organizationId)).rejects.toMatchObject(UNREADABLE);
+    await expect(world.cloudLinks.address(stored.organizationId)).rejects.toMatchObject(UNREADABLE);
     await sql`update deploy_keys set sealed_private_key = (select sealed_value from variables limit 1)`;
     await expect(world.deployKeys.privateKey(stored.projectId)).rejects.toMatchObject(UNREADABLE);
     await sql`update deployment_compositions set sealed_composition = (select sealed_values from deployment_environments)`;
@@ -296,7 +296,7 @@ describe("secrets in PostgreSQL", () => {
     expect(resealed).toBe(16);
     expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(16);
     await expect(world.sealedRows.reseal(1)).rejects.toMatchObject(UNREADABLE);
-    expect((await world.cloudLinks.token(stored.organizationId))?.reveal()).toBe("cloud token");
+    expect((await world.cloudLinks.address(stored.organizationId))?.token.reveal()).toBe("cloud token");
   });
 
   test("a key is rotated while another process writes, without a lost or unreadable secret", async () => {

@@ -308,6 +308,6 @@ describe("PostgreSQL stores", () => {
     );
     expect(row?.dump).toContain("v1.");
     expect(row?.dump).not.toContain("canary");
-    expect((await world.cloudLinks.token(organizationId))?.reveal()).toBe("canary-in-the-mine");
+    expect((await world.cloudLinks.address(organizationId))?.token.reveal()).toBe("canary-in-the-mine");
   });
 });
