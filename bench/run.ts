@@ -2,6 +2,7 @@ import { boot } from "./boot.ts";
 import { edge } from "./edge.ts";
 import { edgeTls } from "./edge_tls.ts";
 import { firstDeployment } from "./first_deployment.ts";
+import { FORWARD, forward } from "./forward.ts";
 import { reposList, reposListAgain } from "./git_host.ts";
 import { idleMemory } from "./idle_memory.ts";
 import { contextUpload } from "./context_upload.ts";
@@ -54,6 +55,7 @@ const GROUPS: readonly Group[] = [
     names: ["log-ingest", "stream-fanout"],
     run: () => each({ "log-ingest": logIngest, "stream-fanout": streamFanout }),
   },
+  { names: FORWARD, run: forward, inMemory: true },
   { names: ["edge"], run: () => each({ edge }) },
   { names: ["edge-tls"], run: () => each({ "edge-tls": edgeTls }) },
   { names: ["detect"], run: () => each({ detect }), inMemory: true },
