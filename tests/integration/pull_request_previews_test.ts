@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import type { Project } from "../../../domain/projects/project.ts";
-import { Secret } from "../../../domain/secret.ts";
-import { EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
-import { expectLeft, hostOf, preview, previewing, routed } from "../../support/apps/pull_request_scene.ts";
-import { intercepted } from "../../support/faults/intercepted.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import { Secret } from "../../domain/secret.ts";
+import { EngineScene, REPOSITORY } from "../support/apps/engine_scene.ts";
+import { expectLeft, hostOf, preview, previewing, routed } from "../support/apps/pull_request_scene.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 
 const HOUR = 3_600_000;
 describe("the preview of a pull request", () => {

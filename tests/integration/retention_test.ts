@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { Project } from "../../../domain/projects/project.ts";
-import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import type { Deployments } from "../../../ports/deployments/deployments.ts";
-import { EngineScene } from "../../support/apps/engine_scene.ts";
-import { intercepted } from "../../support/faults/intercepted.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import { EngineScene } from "../support/apps/engine_scene.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 
 async function several(scene: EngineScene, project: Project, count: number): Promise<Deployment[]> {
   const made: Deployment[] = [];

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { LocalObjectStorages } from "../../../adapters/local/object_storages.ts";
-import { MemoryObjectStorages } from "../../../adapters/memory/object_storages.ts";
-import { partName, splitKey } from "../../../domain/backups/object_key.ts";
-import { objectStorageContract } from "../../contracts/object_storage.ts";
+import { LocalObjectStorages } from "../../adapters/local/object_storages.ts";
+import { MemoryObjectStorages } from "../../adapters/memory/object_storages.ts";
+import { partName, splitKey } from "../../domain/backups/object_key.ts";
+import { objectStorageContract } from "../contracts/object_storage.ts";
 
 objectStorageContract("memory", async () => {
   const storages = new MemoryObjectStorages();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { reportCommits } from "../../../application/githost/report_commits.ts";
-import { watchOutbox } from "../../../application/githost/watch_outbox.ts";
-import { aReporter, commitReportScene, LINKED } from "../../support/apps/commit_report_scene.ts";
-import { aProject } from "../../support/database/store_builders.ts";
-import { eventually } from "../../support/eventually.ts";
-import { intercepted } from "../../support/faults/intercepted.ts";
+import { reportCommits } from "../../application/githost/report_commits.ts";
+import { watchOutbox } from "../../application/githost/watch_outbox.ts";
+import { aReporter, commitReportScene, LINKED } from "../support/apps/commit_report_scene.ts";
+import { aProject } from "../support/database/store_builders.ts";
+import { eventually } from "../support/eventually.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 
 const HOUR = 3_600_000;
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { pendingService } from "../../../application/deployments/engine/changeover/service_ledger.ts";
-import { planOf } from "../../../application/deployments/make_deployment.ts";
-import { instancesAt } from "../../../application/services/instances_at.ts";
-import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import type { Project } from "../../../domain/projects/project.ts";
-import type { InstanceListOptions } from "../../../ports/services/runtime.ts";
-import { eventually } from "../../support/eventually.ts";
-import { commit, type EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
-import { type ServerScene, serverScene } from "../../support/apps/server_scene.ts";
+import { pendingService } from "../../application/deployments/engine/changeover/service_ledger.ts";
+import { planOf } from "../../application/deployments/make_deployment.ts";
+import { instancesAt } from "../../application/services/instances_at.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import type { InstanceListOptions } from "../../ports/services/runtime.ts";
+import { eventually } from "../support/eventually.ts";
+import { commit, type EngineScene, REPOSITORY } from "../support/apps/engine_scene.ts";
+import { type ServerScene, serverScene } from "../support/apps/server_scene.ts";
 
 const DOCKERFILE = { Dockerfile: "FROM debian\nEXPOSE 9000\n", "server.js": "" };
 

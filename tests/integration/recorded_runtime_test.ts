@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { MemoryLog } from "../../../adapters/memory/log.ts";
-import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
-import { recordedRuntime } from "../../../application/services/recorded_runtime.ts";
-import { lineBytes } from "../../../domain/deployments/output_tail.ts";
-import { Failure } from "../../../domain/failure.ts";
-import type { Runtime } from "../../../ports/services/runtime.ts";
-import { failing } from "../../support/faults/failing.ts";
-import { intercepted } from "../../support/faults/intercepted.ts";
-import { aDeployment } from "../../support/database/store_builders.ts";
+import { MemoryLog } from "../../adapters/memory/log.ts";
+import { memoryWorld } from "../../adapters/memory/memory_world.ts";
+import { recordedRuntime } from "../../application/services/recorded_runtime.ts";
+import { lineBytes } from "../../domain/deployments/output_tail.ts";
+import { Failure } from "../../domain/failure.ts";
+import type { Runtime } from "../../ports/services/runtime.ts";
+import { failing } from "../support/faults/failing.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
+import { aDeployment } from "../support/database/store_builders.ts";
 
 const GRACE = { graceMs: 0 };
 const LINES = Array.from({ length: 12_345 }, (_, index) => `line ${index + 1}`);

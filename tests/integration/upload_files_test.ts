@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LocalUploadFiles } from "../../../adapters/local/upload_files.ts";
-import { MemoryUploadFiles } from "../../../adapters/memory/upload_files.ts";
-import { uploadFilesContract } from "../../contracts/upload_files.ts";
+import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
+import { MemoryUploadFiles } from "../../adapters/memory/upload_files.ts";
+import { uploadFilesContract } from "../contracts/upload_files.ts";
 
 uploadFilesContract("memory", async () => ({
   files: new MemoryUploadFiles(),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import { Failure } from "../../../domain/failure.ts";
-import { Secret } from "../../../domain/secret.ts";
-import { APP, commit, EngineScene, REPOSITORY, eventSummary } from "../../support/apps/engine_scene.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { Failure } from "../../domain/failure.ts";
+import { Secret } from "../../domain/secret.ts";
+import { APP, commit, EngineScene, REPOSITORY, eventSummary } from "../support/apps/engine_scene.ts";
 import {
   deployShop,
   SHOP,
@@ -11,7 +11,7 @@ import {
   runningServices,
   statuses,
   versions,
-} from "../../support/apps/service_scene.ts";
+} from "../support/apps/service_scene.ts";
 
 const PARTS = { "web/Dockerfile": "FROM scratch # web", "api/Dockerfile": "FROM scratch # api" };
 const SERVICES = [

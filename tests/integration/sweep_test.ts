@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { sweepReleases } from "../../../application/deployments/cleanup/sweep_releases.ts";
-import { preparedAt, preparedFolder } from "../../../domain/deployments/prepared_folder.ts";
-import { EngineScene, START } from "../../support/apps/engine_scene.ts";
-import { eventually } from "../../support/eventually.ts";
-import { intercepted } from "../../support/faults/intercepted.ts";
+import { sweepReleases } from "../../application/deployments/cleanup/sweep_releases.ts";
+import { preparedAt, preparedFolder } from "../../domain/deployments/prepared_folder.ts";
+import { EngineScene, START } from "../support/apps/engine_scene.ts";
+import { eventually } from "../support/eventually.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 
 test("the sweep keeps what is live, kept, running or shared, and removes the rest", async () => {
   await using scene = await EngineScene.open({ engine: { rollbackWindow: 2 } });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { MemoryHostFolders } from "../../../adapters/memory/host_folders.ts";
-import { sweepSources } from "../../../application/deployments/cleanup/clean_sources.ts";
-import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import type { Project } from "../../../domain/projects/project.ts";
-import { Secret } from "../../../domain/secret.ts";
-import { eventually } from "../../support/eventually.ts";
-import { failing } from "../../support/faults/failing.ts";
-import { APP, EngineScene } from "../../support/apps/engine_scene.ts";
+import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
+import { sweepSources } from "../../application/deployments/cleanup/clean_sources.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import { Secret } from "../../domain/secret.ts";
+import { eventually } from "../support/eventually.ts";
+import { failing } from "../support/faults/failing.ts";
+import { APP, EngineScene } from "../support/apps/engine_scene.ts";
 
 const DAY = 24 * 3_600_000;
 

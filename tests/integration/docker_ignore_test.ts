@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { DockerIgnore, type Verdict } from "../../../adapters/docker/build/docker_ignore.ts";
-import { IGNORE_CASES, IGNORE_TREE } from "../../support/inputs/ignore_cases.ts";
+import { DockerIgnore, type Verdict } from "../../adapters/docker/build/docker_ignore.ts";
+import { IGNORE_CASES, IGNORE_TREE } from "../support/inputs/ignore_cases.ts";
 
 /** The paths that the rules leave, as a walk through them finds it. */
 function left(rules: string, paths: readonly string[]): string[] {
