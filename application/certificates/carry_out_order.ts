@@ -1,16 +1,16 @@
 import type { Certificate } from "../../domain/certificates/certificate.ts";
 import type { CertificateOrder } from "../../domain/certificates/certificate_order.ts";
 import { newCertificateKey } from "../../domain/certificates/new_certificate_key.ts";
-import { renewalTime, retryDelayMs } from "../../domain/certificates/renewal.ts";
+import { renewalTime } from "../../domain/certificates/renewal.ts";
 import { Failure } from "../../domain/failure.ts";
-import { loggedError } from "../../domain/logged_error.ts";
 import type { CertificateAuthority } from "../../ports/domains/certificate_authority.ts";
 import type { CertificateOrders } from "../../ports/domains/certificate_orders.ts";
 import type { Certificates } from "../../ports/domains/certificates.ts";
 import type { Log } from "../../ports/system/log.ts";
 import type { Attempts } from "../../ports/identity/attempts.ts";
+import { countOrder } from "./count_order.ts";
 import { HeldOrder, isOrderLost, orderLost } from "./held_order.ts";
-import { renewalLimits } from "./renewal_limits.ts";
+import { storeFailedOrder } from "./store_failed_order.ts";
 
 export interface CarryOutOrderPorts {
   readonly attempts: Attempts;
@@ -29,11 +29,13 @@ const FOLLOW_MS = 20_000;
  * Carries out an order that this process has taken: makes the key, orders, publishes the proof at the edges of all
  * processes, has the certificate issued, and stores it. How far it is, is stored before each step that cannot be
  * repeated, so that another process completes it with one certificate. A failure is stored with the time of the next
- * attempt, and rejects. An order that the signal interrupts is due at once, as far as it is.
+ * attempt, and rejects. The first order of a domain waits until the limits of its host name allow it, before anything is
+ * asked of the authority. An order that the signal interrupts is due at once, as far as it is.
  */
 export function carryOutOrder(ports: CarryOutOrderPorts) {
   const { certificateAuthority: authority, certificateOrders, certificates, log } = ports;
-  const limits = renewalLimits(ports);
+  const counted = countOrder(ports);
+  const ended = storeFailedOrder(ports);
   return async function (order: CertificateOrder, signal: AbortSignal): Promise<Certificate> {
     using held = new HeldOrder(certificateOrders, order);
     const limit = AbortSignal.timeout(ATTEMPT_MS);
@@ -53,6 +55,13 @@ export function carryOutOrder(ports: CarryOutOrderPorts) {
   };
 
   async function issued(held: HeldOrder, signal: AbortSignal): Promise<Certificate> {
+    const certificate = await counted(held.order, () => obtained(held, signal));
+    await followed(held.order.hostname, "load a certificate");
+    return certificate;
+  }
+
+  /** Has the certificate issued, and stores it. */
+  async function obtained(held: HeldOrder, signal: AbortSignal): Promise<Certificate> {
     const { hostname } = held.order;
     const { key, url } = held.progress ?? { key: await newCertificateKey(), url: null };
     if (!held.progress) await held.keep({ key, url, proof: null });
@@ -63,10 +72,6 @@ export function carryOutOrder(ports: CarryOutOrderPorts) {
     const certificate = await authority.issue({ order: accepted, hostname, key }, { signal });
     const renewAt = renewalTime(certificate, Math.random());
     if (!(await certificateOrders.complete(held.order, certificate, renewAt))) throw orderLost();
-    await limits.noteIssued(hostname).catch((error: unknown) => {
-      log.write("warn", "An issued certificate could not be counted", { hostname, ...loggedError(error) });
-    });
-    await followed(hostname, "load a certificate");
     return certificate;
   }
 
@@ -75,32 +80,6 @@ export function carryOutOrder(ports: CarryOutOrderPorts) {
     if (await certificates.followed(FOLLOW_MS)) return;
     log.write("warn", `Another server may not ${what} in time: restart the servers that hang`, { hostname });
   }
-
-  /** Stores how an order ended. What could not be stored is taken again once the lease has expired. */
-  async function ended({ order, progress }: HeldOrder, error: unknown, isInterrupted: boolean): Promise<void> {
-    const { attempts, hostname } = order;
-    const { message, retryAfter, code } = failureOf(error);
-    const afterMs = isInterrupted ? 0 : retryDelayMs(attempts + 1, { chance: Math.random(), retryAfter });
-    if (!isInterrupted) {
-      const about = { hostname, attempt: attempts + 1, nextInSeconds: Math.round(afterMs / 1_000) };
-      log.write("warn", "A certificate was not issued and will be ordered again", { ...about, ...loggedError(error) });
-    }
-    try {
-      await certificateOrders.retry(order, {
-        error: isInterrupted ? null : message,
-        afterMs,
-        // What the authority has refused is not continued.
-        progress: code === "authority_refused" && !isInterrupted ? null : progress,
-      });
-    } catch (cause) {
-      log.write("warn", "The outcome of an order could not be stored", { hostname, ...loggedError(cause) });
-    }
-  }
-}
-
-function failureOf(error: unknown): Pick<Failure, "message" | "retryAfter" | "code"> {
-  if (error instanceof Failure) return error;
-  return { message: "Something went wrong: the log of the server says what", retryAfter: undefined, code: "internal" };
 }
 
 function tooSlow(cause: unknown): Failure {

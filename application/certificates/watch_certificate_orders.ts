@@ -3,6 +3,7 @@ import { Failure } from "../../domain/failure.ts";
 import { loggedError } from "../../domain/logged_error.ts";
 import { carryOutOrder, type CarryOutOrderPorts } from "./carry_out_order.ts";
 import { ORDER_LEASE_MS } from "./held_order.ts";
+import { renewalLimits } from "./renewal_limits.ts";
 
 /** How many orders a process carries out at once, so that 100 names that are due at a start make no storm. */
 const AT_ONCE = 3;
@@ -22,6 +23,7 @@ export interface WatchOptions {
 export function watchCertificateOrders(ports: CarryOutOrderPorts, { awayMs = AWAY_MS }: WatchOptions = {}) {
   const { certificateOrders, log } = ports;
   const carryOut = carryOutOrder(ports);
+  const limits = renewalLimits(ports);
   /** Runs until the signal aborts, and then until the orders under way are interrupted. Never rejects. */
   return async function (signal: AbortSignal): Promise<void> {
     const running = new Set<Promise<void>>();
@@ -66,13 +68,25 @@ export function watchCertificateOrders(ports: CarryOutOrderPorts, { awayMs = AWA
       try {
         await carryOut(order, signal);
       } catch (error) {
-        // It is stored and logged. While the authority is away, other names would fail as well.
-        if (!(error instanceof Failure) || error.code !== "authority_unreachable") return;
+        // It is stored and logged.
+        if (!(error instanceof Failure)) return;
+        if (error.code === "authority_refused" && order.attempts === 0) await noteRefused(order);
+        // While the authority is away, other names would fail as well.
+        if (error.code !== "authority_unreachable") return;
         const wantedMs = Math.min((error.retryAfter ?? 0) * 1_000, MOST_PAUSE_MS);
         awayUntil = performance.now() + Math.max(awayMs, wantedMs);
       }
     }
   };
+
+  /** Counts a refused first attempt by its host name, because its pauses end with the domain. */
+  async function noteRefused({ hostname }: CertificateOrder): Promise<void> {
+    try {
+      await limits.noteRefused(hostname);
+    } catch (error) {
+      log.write("warn", "A refused order could not be counted", { hostname, ...loggedError(error) });
+    }
+  }
 
   function later(error: unknown): number {
     log.write("warn", "The orders of certificates could not be read and will be later", { ...loggedError(error) });
