@@ -7,7 +7,7 @@ import type {
   CertificateRequest,
 } from "../../ports/domains/certificate_authority.ts";
 import { AcmeClient, type AcmeAnswer, type AcmeClientOptions } from "./acme_client.ts";
-import { refused, retryAfterOf, unreachable } from "./authority_failure.ts";
+import { ofName, refused, retryAfterOf, unreachable } from "./authority_failure.ts";
 import { issuedCertificate } from "./issued_certificate.ts";
 import { signingRequest } from "./signing_request.ts";
 
@@ -55,7 +55,9 @@ export class AcmeAuthority implements CertificateAuthority {
   async order(hostname: string, { signal }: AuthorityOptions): Promise<AcceptedOrder> {
     const { newOrder } = await this.#client.directory(signal);
     const identifiers = [{ type: "dns", value: hostname }];
-    const answer = await this.#client.post(newOrder, { identifiers }, signal);
+    const answer = await this.#client.post(newOrder, { identifiers }, signal).catch((error: unknown) => {
+      throw ofName(error, hostname);
+    });
     const url = answer.headers.get("location");
     if (url === null) throw unreachable("it did not say where it keeps the order");
     const accepted = await this.#accepted(url, orderOf(answer), signal);

@@ -1,7 +1,7 @@
 import { newCertificateKey } from "../../domain/certificates/new_certificate_key.ts";
 import type { AuthorityAccounts } from "../../ports/domains/authority_accounts.ts";
 import { AccountKey } from "./account_key.ts";
-import { problemKind, refused, retryAfterOf, unreachable, wordsOf } from "./authority_failure.ts";
+import { accountLimited, problemKind, refused, retryAfterOf, unreachable, wordsOf } from "./authority_failure.ts";
 
 export interface AcmeClientOptions {
   readonly directoryUrl: string;
@@ -100,7 +100,9 @@ export class AcmeClient {
       if (kind === "badNonce" && left > 0) continue;
       // The authority has forgotten the account: it is registered anew with the next request.
       if (kind === "accountDoesNotExist") this.#account = undefined;
-      throw refused(answer.json, retryAfterOf(answer.headers), new Error(`HTTP ${answer.status} ${kind}`));
+      const { newAccount, newOrder } = await this.directory(signal);
+      const fail = kind === "rateLimited" && (url === newAccount || url === newOrder) ? accountLimited : refused;
+      throw fail(answer.json, retryAfterOf(answer.headers), new Error(`HTTP ${answer.status} ${kind}`));
     }
   }
 

@@ -19,6 +19,24 @@ export function refused(problem: unknown, retryAfter?: number, cause?: unknown):
   });
 }
 
+/** The failure of a request that a limit refused which is not the host name's own: others would be refused too. */
+export function accountLimited(problem: unknown, retryAfter?: number, cause?: unknown): Failure {
+  return recoded(refused(problem, retryAfter, cause), "authority_limited");
+}
+
+/** Returns a failure as one of the host name only, if it is a limit and its words are about that name or a parent of it. */
+export function ofName(error: unknown, hostname: string): unknown {
+  if (!(error instanceof Failure) || error.code !== "authority_limited") return error;
+  // Let's Encrypt: "… issued for "example.org" in the last …", "… issued for this exact set of identifiers in the last …".
+  const names: readonly string[] = error.message.toLowerCase().match(/[a-z\d-]+(\.[a-z\d-]+)+/g) ?? [];
+  const isOfName = names.some((name) => hostname === name || hostname.endsWith(`.${name}`));
+  return isOfName || error.message.includes("exact set of") ? recoded(error, "authority_refused") : error;
+}
+
+function recoded({ kind, message, retryAfter, cause }: Failure, code: string): Failure {
+  return new Failure(kind, code, message, { ...(retryAfter !== undefined && { retryAfter }), cause });
+}
+
 /** The failure of a request that got no usable answer. */
 export function unreachable(why: string, retryAfter?: number, cause?: unknown): Failure {
   const sentence = `Cannot reach the certificate authority: ${why}`;

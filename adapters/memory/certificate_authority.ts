@@ -12,7 +12,7 @@ import { selfSigned } from "../shared/self_signed.ts";
 
 /** What the authority does instead of answering. */
 export type AuthorityFault =
-  | { readonly kind: "refused"; readonly words: string; readonly retryAfter?: number }
+  | { readonly kind: "refused" | "limited"; readonly words: string; readonly retryAfter?: number }
   | { readonly kind: "unreachable"; readonly retryAfter?: number }
   | { readonly kind: "hanging" };
 
@@ -119,6 +119,7 @@ export class MemoryCertificateAuthority implements CertificateAuthority {
 function failureOf(fault: Exclude<AuthorityFault, { readonly kind: "hanging" }>): Failure {
   const wait = fault.retryAfter === undefined ? {} : { retryAfter: fault.retryAfter };
   if (fault.kind === "refused") return refused(fault.words, wait);
+  if (fault.kind === "limited") return new Failure("remote_failed", "authority_limited", fault.words, wait);
   return new Failure("remote_failed", "authority_unreachable", "The certificate authority does not answer", wait);
 }
 

@@ -60,7 +60,8 @@ export function renewCertificate(ports: RenewCertificatePorts) {
     try {
       return await carryOut(order, signal);
     } catch (error) {
-      if (error instanceof Failure && error.code === "authority_refused") await limits.noteRefused(order.hostname);
+      const isRefused = error instanceof Failure && ["authority_refused", "authority_limited"].includes(error.code);
+      if (isRefused) await limits.noteRefused(order.hostname);
       throw error;
     }
   }

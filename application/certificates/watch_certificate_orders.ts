@@ -1,4 +1,5 @@
 import type { CertificateOrder } from "../../domain/certificates/certificate_order.ts";
+import { pauseAfterMs } from "../../domain/certificates/renewal.ts";
 import { Failure } from "../../domain/failure.ts";
 import { loggedError } from "../../domain/logged_error.ts";
 import { carryOutOrder, type CarryOutOrderPorts } from "./carry_out_order.ts";
@@ -11,11 +12,14 @@ const LEAST_PAUSE_MS = 250;
 /** Timers cannot wait for weeks, and the clock of the database may be changed. */
 const MOST_PAUSE_MS = 3_600_000;
 const RETRY_MS = 2_000;
-/** How long no other order is begun after the authority did not answer. */
+/** How long no other order is begun, at least, after the authority did not answer or has limited this installation. */
 const AWAY_MS = 30_000;
 
 export interface WatchOptions {
-  /** How long no other order is begun after the authority did not answer, in milliseconds. Defaults to 30 s. */
+  /**
+   * How long no other order is begun, at least, after the authority did not answer or has limited this installation, in
+   * milliseconds. Defaults to 30 s.
+   */
   readonly awayMs?: number;
 }
 
@@ -23,7 +27,6 @@ export interface WatchOptions {
 export function watchCertificateOrders(ports: CarryOutOrderPorts, { awayMs = AWAY_MS }: WatchOptions = {}) {
   const { certificateOrders, log } = ports;
   const carryOut = carryOutOrder(ports);
-  const limits = renewalLimits(ports);
   /** Runs until the signal aborts, and then until the orders under way are interrupted. Never rejects. */
   return async function (signal: AbortSignal): Promise<void> {
     const running = new Set<Promise<void>>();
@@ -70,26 +73,32 @@ export function watchCertificateOrders(ports: CarryOutOrderPorts, { awayMs = AWA
       } catch (error) {
         // It is stored and logged.
         if (!(error instanceof Failure)) return;
-        if (error.code === "authority_refused" && order.attempts === 0) await noteRefused(order);
-        // While the authority is away, other names would fail as well.
-        if (error.code !== "authority_unreachable") return;
-        const wantedMs = Math.min((error.retryAfter ?? 0) * 1_000, MOST_PAUSE_MS);
-        awayUntil = performance.now() + Math.max(awayMs, wantedMs);
+        if (error.code === "authority_refused" && order.attempts === 0) await noteRefused(ports, order);
+        awayUntil = Math.max(awayUntil, performance.now() + pauseAfter(error));
       }
     }
   };
 
-  /** Counts a refused first attempt by its host name, because its pauses end with the domain. */
-  async function noteRefused({ hostname }: CertificateOrder): Promise<void> {
-    try {
-      await limits.noteRefused(hostname);
-    } catch (error) {
-      log.write("warn", "A refused order could not be counted", { hostname, ...loggedError(error) });
-    }
+  /** Returns how long no other order is begun. */
+  function pauseAfter(failure: Failure): number {
+    const forMs = pauseAfterMs(failure, awayMs);
+    const until = new Date(Date.now() + forMs).toISOString();
+    if (failure.code === "authority_limited")
+      log.write("warn", "No certificate is ordered before the limit of the authority allows it", { until });
+    return forMs;
   }
 
   function later(error: unknown): number {
     log.write("warn", "The orders of certificates could not be read and will be later", { ...loggedError(error) });
     return RETRY_MS;
+  }
+}
+
+/** Counts a refused first attempt by its host name, because the pauses of its order end with the domain. */
+async function noteRefused(ports: CarryOutOrderPorts, { hostname }: CertificateOrder): Promise<void> {
+  try {
+    await renewalLimits(ports).noteRefused(hostname);
+  } catch (error) {
+    ports.log.write("warn", "A refused order could not be counted", { hostname, ...loggedError(error) });
   }
 }

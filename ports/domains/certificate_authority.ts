@@ -25,8 +25,9 @@ export interface AuthorityOptions {
 
 /**
  * Issues certificates (ACME, RFC 8555). Rejects with a `remote_failed` failure: code `authority_unreachable` when it does
- * not answer or is out of order, `authority_refused` with its own words when it refuses; both with `retryAfter` if it
- * says when to try again. Rejects with the reason of the signal once that is aborted.
+ * not answer or is out of order, `authority_refused` with its own words when it refuses, `authority_limited` when it
+ * refuses because of a limit that is not the host name's own, so that it would refuse other names too; all with
+ * `retryAfter` if it says when to try again. Rejects with the reason of the signal once that is aborted.
  */
 export interface CertificateAuthority {
   /** Orders a certificate for a host name. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
 import { newCertificateKey } from "../../domain/certificates/new_certificate_key.ts";
-import { renewalTime, retryDelayMs } from "../../domain/certificates/renewal.ts";
+import { pauseAfterMs, renewalTime, retryDelayMs } from "../../domain/certificates/renewal.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -30,6 +30,19 @@ describe("retryDelayMs()", () => {
     expect(retryDelayMs(12, { chance: 0, retryAfter: 60 })).toBe(24 * HOUR_MS);
     expect(retryDelayMs(1, { chance: 0, retryAfter: 1e9 })).toBe(7 * 24 * HOUR_MS);
     expect(retryDelayMs(1, { chance: 1 })).toBe(63_000);
+  });
+});
+
+describe("pauseAfterMs()", () => {
+  test.each([
+    ["authority_unreachable", 60, 60_000],
+    ["authority_unreachable", 1e9, HOUR_MS],
+    ["authority_limited", 3 * 3_600, 3 * HOUR_MS],
+    ["authority_limited", 1e9, 24 * HOUR_MS],
+    ["authority_limited", undefined, 30_000],
+    ["authority_refused", 3_600, 0],
+  ])("after %s with a wait of %p s is %p ms", (code, retryAfter, expected) => {
+    expect(pauseAfterMs({ code, retryAfter }, 30_000)).toBe(expected);
   });
 });
 

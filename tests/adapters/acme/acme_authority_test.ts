@@ -55,11 +55,25 @@ describe("AcmeAuthority", () => {
       const body = { type: `${PROBLEM}rateLimited`, detail: "Too many orders" };
       using stage = faulty("/order", () => problem(429, body, { "retry-after": retryAfter }));
       const failure = await stage.authority.order("www.example.org", options).catch((error: unknown) => error);
-      expect(failure).toMatchObject({ code: "authority_refused", message: expect.stringContaining("Too many orders") });
+      expect(failure).toMatchObject({ code: "authority_limited", message: expect.stringContaining("Too many orders") });
       const seconds = (failure as { retryAfter: number }).retryAfter;
       expect(seconds).toBeGreaterThan(3_500);
       expect(seconds).toBeLessThanOrEqual(3_600);
     }
+  });
+
+  test.each([
+    ["/order", "too many new orders (300) from this account in the last 3h0m0s", "authority_limited"],
+    ["/account", "too many new registrations (10) from this IP address in the last 3h0m0s", "authority_limited"],
+    ["/order", 'too many certificates (50) already issued for "example.org" in the last 168h0m0s', "authority_refused"],
+    ["/order", 'too many failed authorizations (5) for "www.example.org" in the last 1h0m0s', "authority_refused"],
+    ["/order", "too many certificates (5) already issued for this exact set of identifiers", "authority_refused"],
+  ])("a limit at %s with the words %s is %s", async (path, words, code) => {
+    const detail = `${words}, retry after 2026-11-17 12:00:00 UTC: see https://letsencrypt.org/docs/rate-limits/`;
+    const body = { type: `${PROBLEM}rateLimited`, detail };
+    using stage = faulty(path, () => problem(429, body, { "retry-after": "60" }));
+    const ordering = stage.authority.order("www.example.org", options);
+    await expect(ordering).rejects.toMatchObject({ kind: "remote_failed", code, retryAfter: 60 });
   });
 
   test.each([

@@ -119,11 +119,13 @@ describe("watchCertificateOrders()", () => {
     expect(scene.authority.issued).toHaveLength(100);
   });
 
-  test("asks for a few names only while the authority is away", async () => {
+  test.each([
+    ["is away", "unreachable"],
+    ["limits the whole account", "limited"],
+  ] as const)("asks for a few names only while the authority %s", async (_, kind) => {
     await using scene = new CertificateScene();
-    scene.authority.faults.push(
-      ...Array.from({ length: 100 }, () => ({ kind: "unreachable", retryAfter: 60 }) as const),
-    );
+    const fault = { kind, words: "Too many new orders", retryAfter: 60 };
+    scene.authority.faults.push(...Array.from({ length: 100 }, () => fault));
     await Promise.all(Array.from({ length: 20 }, () => scene.domain()));
     scene.start();
     await eventually(
@@ -132,6 +134,17 @@ describe("watchCertificateOrders()", () => {
     );
     await Bun.sleep(50);
     expect(scene.authority.faults.length).toBeGreaterThanOrEqual(97);
+    expect(scene.world.log.lines.some(({ text }) => text.includes("limit of the authority"))).toBe(kind === "limited");
+  });
+
+  test("orders for other names after the authority has refused one, with a time to wait", async () => {
+    await using scene = new CertificateScene();
+    scene.authority.faults.push({ ...REFUSED, retryAfter: 60 });
+    const limited = await scene.domain();
+    const domains = await Promise.all(Array.from({ length: 10 }, () => scene.domain()));
+    scene.start();
+    for (const domain of domains) await scene.certified(domain);
+    expect(scene.authority.issued).not.toContain(limited.hostname);
   });
 
   test("a stop interrupts an order at an authority that hangs; the next process continues it at once", async () => {
