@@ -156,6 +156,7 @@ test("no secret is printed, logged or in the process list, in any form, with eve
     SLIPWAY_ADMIN_TOKEN: newToken(),
     SLIPWAY_SECRET_KEY: newKeyText(),
     SLIPWAY_SECRET_KEY_PREVIOUS: newKeyText(),
+    CLOUD_API_URL: "http://127.0.0.1:1",
     CLOUD_TOKEN: newToken(),
     LOG_LEVEL: "debug",
     LOG_FORMAT: "text",
