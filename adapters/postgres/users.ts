@@ -2,6 +2,8 @@ import { conflict } from "../../domain/failure.ts";
 import type { User } from "../../domain/identity/identity.ts";
 import type { Users } from "../../ports/identity/users.ts";
 import type { Database } from "./database.ts";
+import { SignalledCache } from "./signalled_cache.ts";
+import type { PostgresSignals } from "./signals.ts";
 
 /** A user row as selected here. */
 export interface UserRow {
@@ -16,18 +18,24 @@ export interface UserRow {
 /** Stores users in PostgreSQL. */
 export class PostgresUsers implements Users {
   readonly #database: Database;
+  readonly #signals: PostgresSignals;
+  readonly #users: SignalledCache<User | undefined>;
 
-  constructor(database: Database) {
+  constructor(database: Database, signals: PostgresSignals) {
     this.#database = database;
+    this.#signals = signals;
+    this.#users = new SignalledCache(signals, "slipway_users");
   }
 
   async find(id: string): Promise<User | undefined> {
-    const [row] = await this.#database.run(
-      (sql) => sql<UserRow[]>`
-        select id, email, name, founder, password_hash is not null as has_password, created_at
-        from users where id = ${id}`,
-    );
-    return row && toUser(row);
+    return this.#users.get(id, async () => {
+      const [row] = await this.#database.run(
+        (sql) => sql<UserRow[]>`
+          select id, email, name, founder, password_hash is not null as has_password, created_at
+          from users where id = ${id}`,
+      );
+      return row && toUser(row);
+    });
   }
 
   async findByEmail(email: string): Promise<User | undefined> {
@@ -48,6 +56,7 @@ export class PostgresUsers implements Users {
 
   async setPasswordHash(id: string, hash: string): Promise<void> {
     await this.#database.run((sql) => sql`update users set password_hash = ${hash} where id = ${id}`);
+    await this.#signals.settled();
   }
 
   async change(id: string, change: { readonly name?: string; readonly email?: string }): Promise<User | undefined> {
@@ -59,6 +68,7 @@ export class PostgresUsers implements Users {
         returning id, email, name, founder, password_hash is not null as has_password, created_at`,
       { users_email: emailTaken },
     );
+    await this.#signals.settled();
     return row && toUser(row);
   }
 }
