@@ -79,7 +79,10 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 /** Reads a body of bounded size that may not stall. */
-async function textOf({ body }: Response): Promise<string> {
+async function textOf(response: Response): Promise<string> {
+  // It is here as a whole.
+  if (response.headers.has("content-length")) return response.text();
+  const { body } = response;
   const chunks = body?.values();
   const decoder = new TextDecoder();
   const parts: string[] = [];

@@ -26,8 +26,8 @@ export interface CloudRequest {
 export interface CloudApi {
   /**
    * Sends a request with the token of the link and resolves to the cloud's response, whatever its status, with only those
-   * headers that describe it. Its body is streamed; cancelling it, or aborting the signal, ends
-   * the request at the cloud too. Redirects are not followed. Rejects with an `unavailable` failure, code
+   * headers that describe it. A body with a length is there as a whole; any other is streamed, and cancelling it, or
+   * aborting the signal, ends the request at the cloud too. Redirects are not followed. Rejects with an `unavailable` failure, code
    * `cloud_away`, when the cloud cannot be reached or does not answer in time.
    */
   send(cloud: CloudAddress, request: CloudRequest): Promise<Response>;
