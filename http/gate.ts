@@ -35,7 +35,7 @@ export interface GateOptions {
   readonly publicOrigin: string;
   readonly trustedProxies: readonly string[];
   readonly report: (error: unknown, requestId: string) => void;
-  /** Forwards a request about a deployment that is not here to the hosted cloud; `undefined` if it is not there either. */
+  /** Forwards requests about deployments that are not here to the hosted cloud. */
   readonly forward: Forward;
   /** `isRoutine`: the request succeeded, and its route is called all the time. */
   readonly logRequest: (line: RequestLine, isRoutine: boolean) => void;
@@ -197,10 +197,9 @@ function reach(
   { app, options, body }: { readonly app: Handled; readonly options: GateOptions; readonly body?: Uint8Array },
 ): Response | Promise<Response> {
   const { request, route } = visited;
-  const response = app.fetch(reached);
-  if (!isAboutDeployment(route)) return response;
+  if (!isAboutDeployment(route)) return app.fetch(reached);
   const identify = () => identified(request, options.identify);
-  return orFromCloud(response, { ...visited, reached, body, identify }, options.forward);
+  return orFromCloud(() => app.fetch(reached), { ...visited, reached, body, identify }, options.forward);
 }
 
 /** The length of the shortest origin after which Elysia looks for the path. */

@@ -17,27 +17,33 @@ export interface AskedDeployment extends Pick<CloudRequest, "headers" | "signal"
 /** The number of deployments whose projects are remembered. */
 const REMEMBERED = 10_000;
 
-/**
- * Returns the project of a deployment in the cloud; `undefined` if it belongs to no project that this organization has
- * here. That is where it is decided that a deployment is in the cloud.
- */
+/** Finds the projects of deployments in the cloud. That is where it is decided that a deployment is in the cloud. */
 export function cloudProjectOf(ports: CloudProjectOfPorts) {
-  /** The project of a deployment never changes. */
-  const projectIds = new Map<string, string>();
-  return async function (
+  /** The project of a deployment never changes, nor its cloud. */
+  const places = new Map<string, { readonly url: string; readonly projectId: string }>();
+  return { isKnown, find };
+
+  /** Returns whether a deployment was found in a cloud before, so that it is not here. */
+  function isKnown({ organizationId }: Principal, deploymentId: string): boolean {
+    return places.has(`${organizationId} ${deploymentId}`);
+  }
+
+  /** Returns the project of a deployment; `undefined` if it belongs to no project that this organization has here. */
+  async function find(
     { organizationId }: Principal,
     cloud: CloudAddress,
     request: AskedDeployment,
   ): Promise<string | undefined> {
-    const key = `${organizationId} ${cloud.url} ${request.deploymentId}`;
-    const projectId = projectIds.get(key) ?? (await askedFor(cloud, request));
+    const key = `${organizationId} ${request.deploymentId}`;
+    const known = places.get(key);
+    const projectId = known?.url === cloud.url ? known.projectId : await askedFor(cloud, request);
     if (projectId === undefined) return undefined;
     const project = await ports.projects.find(organizationId, projectId);
     if (!project?.settings.inCloud) return undefined;
-    if (projectIds.size >= REMEMBERED) projectIds.clear();
-    projectIds.set(key, projectId);
+    if (places.size >= REMEMBERED) places.clear();
+    places.set(key, { url: cloud.url, projectId });
     return projectId;
-  };
+  }
 
   async function askedFor(
     cloud: CloudAddress,

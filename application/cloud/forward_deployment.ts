@@ -35,24 +35,27 @@ export interface ForwardedResponse {
 const BUILDS = /\/(?:redeploy|build)(?:\?|$)/;
 const HAND_OVER_MS = 30_000;
 
-/**
- * Forwards a request about a deployment that is not known here to the cloud, if it belongs to one of the organization's
- * cloud projects; else resolves to `undefined`. The caller's permissions are checked first, and the cloud is told to
- * allow no more.
- */
+/** Forwards requests about deployments that are not known here to the cloud. */
 export function forwardDeployment(ports: ForwardDeploymentPorts) {
   const find = findCloud(ports);
   const act = actingFor(ports);
   const handOver = handOverProject(ports);
   const projectOf = cloudProjectOf(ports);
-  return async function (by: Principal, request: DeploymentRequest): Promise<ForwardedResponse | undefined> {
+  return { isKnown: projectOf.isKnown, send };
+
+  /**
+   * Forwards a request, if its deployment belongs to one of the organization's cloud projects; else resolves to
+   * `undefined`. The caller's permissions are checked first, and the cloud is told to allow no more.
+   */
+  async function send(by: Principal, request: DeploymentRequest): Promise<ForwardedResponse | undefined> {
     const { deploymentId: id, permissions, ...forwarded } = request;
     // What another Slipway has sent here is not passed on again: links in a circle would never end.
     const isHere = ports.mode === "cloud" || !isId("dep", id) || request.headers?.has(FORWARDED);
     if (isHere) return undefined;
-    const [cloud, member, isPossible] = await Promise.all([find(by.organizationId), act(by, []), hasCloudProjects(by)]);
-    if (!isPossible) return undefined;
-    const projectId = cloud && (await projectOf(by, cloud, request));
+    const isPossible = projectOf.isKnown(by, id) || hasCloudProjects(by);
+    const [cloud, member] = await Promise.all([find(by.organizationId), act(by, [])]);
+    if (!(await isPossible)) return undefined;
+    const projectId = cloud && (await projectOf.find(by, cloud, request));
     if (!cloud || projectId === undefined) return undefined;
     const check = (principal: Principal) =>
       permissions.forEach((permission) => demand(principal, permission, { id, projectId }));
@@ -62,7 +65,7 @@ export function forwardDeployment(ports: ForwardDeploymentPorts) {
       await handedOver(by, cloud, { projectId, actingMember });
     const response = await ports.cloudApi.send(cloud, { ...forwarded, actingMember });
     return { response: await checked(response), check };
-  };
+  }
 
   async function hasCloudProjects({ organizationId }: Principal): Promise<boolean> {
     const { total } = await ports.projects.list(organizationId, { inCloud: true }, { page: 1, perPage: 1 });
@@ -90,6 +93,8 @@ async function checked(response: Response): Promise<Response> {
   const media = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (media === "application/json") {
     const { text } = await readCloudAnswer(response);
+    // The text may be longer than what it was decoded from.
+    headers.delete("content-length");
     return new Response(text, { status, headers });
   }
   if (response.ok && (media === "text/plain" || media === "text/event-stream")) return response;

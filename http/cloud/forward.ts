@@ -1,7 +1,7 @@
 import type { DeploymentRequest, ForwardedResponse } from "../../application/cloud/forward_deployment.ts";
 import { whileAllowed } from "../../application/deployments/while_allowed.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/identity/permission.ts";
+import type { Permission, Principal } from "../../domain/identity/permission.ts";
 import type { Caller, DeclaredRoute } from "../access.ts";
 import { failureCode } from "../problems.ts";
 
@@ -13,10 +13,15 @@ const MOST_OF_ALL = 128;
 /** The number of forwarded streams by member. */
 const streams = new Map<string, number>();
 
-/** Forwards a request to the hosted cloud; `undefined` if the deployment is not there either. */
-export type Forward = (by: Principal, request: DeploymentRequest) => Promise<ForwardedResponse | undefined>;
+/** Forwards requests about deployments to the hosted cloud. */
+export interface Forward {
+  /** Returns whether a deployment was found in the cloud before. */
+  readonly isKnown: (by: Principal, deploymentId: string) => boolean;
+  /** Forwards a request; `undefined` if the deployment is not in the cloud. */
+  readonly send: (by: Principal, request: DeploymentRequest) => Promise<ForwardedResponse | undefined>;
+}
 
-/** A request about one deployment that a route of this installation has answered. */
+/** A request about one deployment, which a route of this installation can answer. */
 export interface AskedHere {
   readonly request: Request;
   /** The request as the route got it. */
@@ -37,20 +42,37 @@ export function isAboutDeployment({ path }: DeclaredRoute): boolean {
   return path.startsWith("/api/deployments/:id");
 }
 
-/** Returns the response of this installation or, where it does not know the deployment, that of the cloud. */
+/**
+ * Returns the response of this installation or, where it does not know the deployment, that of the cloud. What was found
+ * in the cloud before is looked for there first.
+ */
 export async function orFromCloud(
-  answered: Response | Promise<Response>,
-  { request, reached, route, path, query, params, caller, body, identify }: AskedHere,
+  answer: () => Response | Promise<Response>,
+  asked: AskedHere,
   forward: Forward,
 ): Promise<Response> {
-  const response = await answered;
-  const { permission, operation } = route;
+  const { reached, route, params, caller } = asked;
+  const { permission } = route;
+  const { principal } = caller;
+  if (!principal || permission === undefined || permission === "self") return answer();
+  const fromCloud = () => sentToCloud(asked, { principal, permission }, forward);
+  const isKnown = forward.isKnown(principal, params["id"] ?? "");
+  const found = isKnown ? await fromCloud() : undefined;
+  if (found) return found;
+  const response = await answer();
   const isMissing = response.status === 404 && failureCode(reached) === "deployment_not_found";
-  if (!isMissing || !caller.principal || permission === undefined || permission === "self") return response;
-  const { handlerPermission } = operation;
+  return (isMissing && !isKnown && (await fromCloud())) || response;
+}
+
+async function sentToCloud(
+  { request, route, path, query, params, caller, body, identify }: AskedHere,
+  { principal, permission }: { readonly principal: Principal; readonly permission: Permission },
+  forward: Forward,
+): Promise<Response | undefined> {
+  const { handlerPermission } = route.operation;
   const headers = new Headers(request.headers);
   headers.set("x-request-id", caller.requestId);
-  const forwarded = await forward(caller.principal, {
+  const forwarded = await forward.send(principal, {
     deploymentId: params["id"] ?? "",
     permissions: handlerPermission ? [permission, handlerPermission] : [permission],
     method: request.method === "HEAD" ? "GET" : request.method,
@@ -59,7 +81,7 @@ export async function orFromCloud(
     body: body ? new TextDecoder().decode(body) : null,
     signal: request.signal,
   });
-  return forwarded ? forwardedResponse(forwarded, identify, caller.principal.userId) : response;
+  return forwarded && forwardedResponse(forwarded, identify, principal.userId);
 }
 
 /**
