@@ -52,9 +52,12 @@ export function forwardDeployment(ports: ForwardDeploymentPorts) {
     // What another Slipway has sent here is not passed on again: links in a circle would never end.
     const isHere = ports.mode === "cloud" || !isId("dep", id) || request.headers?.has(FORWARDED);
     if (isHere) return undefined;
-    const isPossible = projectOf.isKnown(by, id) || hasCloudProjects(by);
-    const [cloud, member] = await Promise.all([find(by.organizationId), act(by, [])]);
-    if (!(await isPossible)) return undefined;
+    const [cloud, member, isPossible] = await Promise.all([
+      find(by.organizationId),
+      act(by, []),
+      projectOf.isKnown(by, id) || hasCloudProjects(by),
+    ]);
+    if (!isPossible) return undefined;
     const projectId = cloud && (await projectOf.find(by, cloud, request));
     if (!cloud || projectId === undefined) return undefined;
     const check = (principal: Principal) =>
