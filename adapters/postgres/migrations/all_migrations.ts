@@ -29,6 +29,7 @@ import certificates from "./0028_certificates.sql" with { type: "text" };
 import domainClaims from "./0029_domain_claims.sql" with { type: "text" };
 import linkTokens from "./0030_link_tokens.sql" with { type: "text" };
 import rowSignals from "./0031_row_signals.sql" with { type: "text" };
+import projectsInCloud from "./0032_projects_in_cloud.sql" with { type: "text" };
 
 /** A schema migration. Its text never changes once released. */
 export interface Migration {
@@ -70,4 +71,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 29, name: "domain_claims", text: domainClaims },
   { version: 30, name: "link_tokens", text: linkTokens },
   { version: 31, name: "row_signals", text: rowSignals },
+  { version: 32, name: "projects_in_cloud", text: projectsInCloud },
 ];
